@@ -1,0 +1,21 @@
+"""Labelled images, the data sets they come from, and the split into what is kept and what is forgotten."""
+
+from unclass.data.images import Batches, ImageData, ImageSet
+from unclass.data.options import DataOptions
+from unclass.data.sources import DATA, load_data
+from unclass.data.split import BatchSource, Counted, Indexed, Split, TrainingData, Withheld
+
+__all__ = [
+    "DATA",
+    "BatchSource",
+    "Batches",
+    "Counted",
+    "DataOptions",
+    "ImageData",
+    "ImageSet",
+    "Indexed",
+    "Split",
+    "TrainingData",
+    "Withheld",
+    "load_data",
+]

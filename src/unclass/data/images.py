@@ -1,0 +1,160 @@
+"""Labelled images: one copy of the pixels, any number of views, and re-iterable batches of (x, y)."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from unclass.errors import InputError, unknown
+
+
+class Source(Protocol):
+    """Where pixels come from: a uint8 tensor in memory, or files that are decoded when they are asked for."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, places: Any) -> Tensor: ...
+
+
+@dataclass(frozen=True, eq=False)
+class ImageSet:
+    """A view of labelled images. Views share their source, so a split never copies pixels."""
+
+    source: Source
+    labels: Tensor
+    places: Tensor
+    source_digest: str = ""
+
+    @classmethod
+    def of(cls, source: Source, labels: Tensor, digest: str = "") -> "ImageSet":
+        if len(source) != len(labels):
+            raise InputError(f"{len(source)} images but {len(labels)} labels; each image needs one label")
+        return cls(source, labels.long(), torch.arange(len(labels)), digest)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def read(self, rows: Tensor) -> Tensor:
+        """Return the uint8 pixels (N × C × H × W) of these rows."""
+        return self.source[self.places[rows]]
+
+    def select(self, rows: Tensor) -> "ImageSet":
+        return ImageSet(self.source, self.labels[rows], self.places[rows], self.source_digest)
+
+    def of_classes(self, classes: Sequence[int], *, inverse: bool = False) -> "ImageSet":
+        """Return the images of these classes, or with `inverse` all the others."""
+        mask = torch.isin(self.labels, torch.tensor(list(classes), dtype=torch.long))
+        return self.select((~mask if inverse else mask).nonzero().flatten())
+
+    def per_class(self, count: int, seed: int) -> "ImageSet":
+        """Return at most `count` images of each class, drawn by seed, in their original order."""
+        order = torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))
+        kept = [order[self.labels[order] == label][:count] for label in self.labels.unique()]
+        return self.select(torch.cat(kept).sort().values)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height, width."""
+        channels, height, width = self.read(torch.tensor([0])).shape[1:]
+        return channels, height, width
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over pixels (or, for streamed files, names and sizes), order and labels."""
+        state = hashlib.sha256()
+        if self.source_digest:
+            state.update(self.source_digest.encode())
+            state.update(self.places.numpy().tobytes())
+        else:
+            for rows in torch.arange(len(self)).split(4096):
+                state.update(self.read(rows).contiguous().numpy().tobytes())
+        state.update(self.labels.numpy().tobytes())
+        return state.hexdigest()
+
+
+class _Rows(Dataset[tuple[Tensor, Tensor]]):
+    """Lets DataLoader workers decode whole batches."""
+
+    def __init__(self, images: ImageSet) -> None:
+        self.images = images
+
+    def __getitem__(self, rows: Any) -> tuple[Tensor, Tensor]:
+        return self.images.read(rows), self.images.labels[rows]
+
+
+class Batches:
+    """Re-iterable batches of (x in [0, 1], y).
+
+    The order is a function of seed and epoch alone, so that every process and every resumed run walks the same way.
+    """
+
+    def __init__(
+        self, images: ImageSet, batch_size: int = 64, *, shuffle: bool = False, seed: int = 0, workers: int = 0
+    ) -> None:
+        if batch_size < 1:
+            raise InputError(f"batch size {batch_size} is not allowed; use 1 or more")
+        self.images, self.batch_size, self.shuffle, self.seed, self.workers = images, batch_size, shuffle, seed, workers
+        self.epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self.order(0))
+
+    def order(self, epoch: int) -> tuple[Tensor, ...]:
+        """Return the rows of each batch in this epoch.."""
+        count = len(self.images)
+        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
+        rows = torch.randperm(count, generator=generator) if self.shuffle else torch.arange(count)
+        chunks = rows.split(self.batch_size)
+        if len(chunks) > 1 and len(chunks[-1]) == 1:
+            chunks = (*chunks[:-2], torch.cat(chunks[-2:]))
+        return chunks
+
+    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+        order = self.order(self.epoch)
+        if isinstance(self.images.source, Tensor):
+            pairs: Any = ((self.images.read(rows), self.images.labels[rows]) for rows in order)
+        else:
+            pairs = DataLoader(_Rows(self.images), batch_size=None, sampler=order, num_workers=self.workers)  # type: ignore[arg-type]
+        for pixels, labels in pairs:
+            yield pixels.float().div_(255), labels
+
+
+@dataclass(frozen=True)
+class ImageData:
+    """A data set: its name, class names, training and test images, and what is worth recording of how it was made."""
+
+    name: str
+    classes: tuple[str, ...]
+    train: ImageSet
+    test: ImageSet
+    details: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if len(self.classes) < 2:
+            raise InputError(f"{self.name} has {len(self.classes)} class; forgetting one needs at least two")
+
+    def index(self, label: str | int) -> int:
+        """Return the index of a class given by name or index."""
+        if str(label) in self.classes:
+            return self.classes.index(str(label))
+        if str(label).isdigit() and int(label) < len(self.classes):
+            return int(label)
+        raise unknown("class", label, self.classes, f" in {self.name}")
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a record keeps of the data."""
+        return {
+            "name": self.name,
+            "classes": list(self.classes),
+            "train": {"count": len(self.train), "digest": self.train.digest},
+            "test": {"count": len(self.test), "digest": self.test.digest},
+            **self.details,
+        }

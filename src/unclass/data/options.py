@@ -1,0 +1,46 @@
+"""What may be chosen about a data set."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from unclass.errors import InputError
+from unclass.progress import Tracker, silent
+
+_AT_LEAST = {
+    "size": 1,
+    "people": 2,
+    "min_images": 2,
+    "per_class": 1,
+    "split_seed": 0,
+    "memory_budget": 0,
+    "workers": 0,
+}
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """Where a data set lies and how it is read.
+
+    `people` and `min_images` are for vggface2, `test_share` for image trees without a test folder. `per_class` keeps
+    that many training images of each class. Images beyond `memory_budget` bytes are decoded when they are needed.
+    """
+
+    root: Path | None = None
+    size: int | None = None
+    people: int = 10
+    min_images: int = 100
+    per_class: int | None = None
+    test_share: float = 0.2
+    split_seed: int = 0
+    skip_bad: bool = False
+    memory_budget: int = 2 << 30
+    workers: int = 2
+    progress: Tracker = field(default=silent, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name, least in _AT_LEAST.items():
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise InputError(f"{name} {value} is not allowed; use {least} or more")
+        if not 0 < self.test_share < 1:
+            raise InputError(f"test_share {self.test_share} is not allowed; use a share between 0 and 1, such as 0.2")

@@ -1,0 +1,21 @@
+"""One kind of error for bad input: a single line that says what was given, what is allowed and what to do."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class InputError(ValueError):
+    """The caller gave something that cannot work. The command line prints it in one line and exits with 2."""
+
+
+class Diverged(InputError):
+    """Training produced a loss or weights that are not finite."""
+
+
+def unknown(kind: str, given: object, allowed: Iterable[str], where: str = "") -> InputError:
+    """Return the error for a name that is not in a table, with the nearest valid name."""
+    names = sorted(str(name) for name in allowed)
+    shown = ", ".join(names) if len(names) <= 20 else f"{', '.join(names[:10])} … {names[-1]} ({len(names)} in all)"
+    near = get_close_matches(str(given), names, n=1, cutoff=0.5)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    return InputError(f"unknown {kind} {str(given)!r}{where}; choose from: {shown}{hint}")

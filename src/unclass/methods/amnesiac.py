@@ -1,0 +1,48 @@
+"""Amnesiac unlearning: take back the recorded updates of batches with forgotten images (Graves et al. 2021)."""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import torch
+from torch import nn
+
+from unclass.data.split import TrainingData
+from unclass.engine import Engine
+from unclass.methods.method import Needs, Preset, cross_entropy
+from unclass.methods.updates import recorded_updates
+
+
+@dataclass(frozen=True)
+class Amnesiac:
+    """w = w₀ − Σ Δw over the batches that held forgotten images, then a few repair epochs on D_r.
+
+    `updates` is the folder that `unclass train --record-updates` wrote.
+    """
+
+    updates: str = ""
+    repair_epochs: int = 2
+    lr: float = 0.05
+    weight_decay: float = 5e-4
+
+    needs: ClassVar[Needs] = Needs.UPDATES | Needs.RETAIN
+    presets: ClassVar[dict[str, Preset]] = {}
+
+    def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
+        unlearned = deepcopy(model)
+        weights = dict(unlearned.named_parameters())
+        with torch.no_grad():
+            for update in recorded_updates(Path(self.updates), model, data.classes):
+                for name, change in update.items():
+                    weights[name].sub_(change.to(weights[name].device))
+        return engine.fit(
+            unlearned,
+            data.retain,
+            cross_entropy,
+            epochs=self.repair_epochs,
+            lr=self.lr,
+            weight_decay=self.weight_decay,
+            schedule="one-cycle",
+            what="amnesiac repair",
+        )

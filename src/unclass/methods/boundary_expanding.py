@@ -1,0 +1,82 @@
+"""Boundary Expanding: send the forgotten images to a shadow class, then cut it off (Chen et al. 2023, Section 4.2)."""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from unclass.data.split import TrainingData
+from unclass.engine import BatchNormMode, Engine
+from unclass.methods.method import Needs, Preset
+from unclass.models.head import Head, find_head
+
+
+@dataclass(frozen=True)
+class BoundaryExpanding:
+    """Add a neuron K + 1, fine-tune the forgotten images towards it (Eq. 5), prune it.
+
+    The neuron stands beside the head rather than in a wider copy of it: the result has the original's keys and shapes
+    (the released code's has not), and a large head is never copied.
+    """
+
+    epochs: int = 10
+    lr: float = 1e-5
+    batch_norm: BatchNormMode = "train"
+
+    needs: ClassVar[Needs] = Needs.FORGET
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": {"epochs": 10, "lr": 1e-5, "batch_norm": "train"},
+        "authors": {"epochs": 10, "lr": 1e-5, "batch_norm": "train"},
+    }
+
+    def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
+        unlearned = engine.place(deepcopy(model))
+        head = find_head(unlearned, engine.move(*next(iter(data.forget)))[0])
+        expanded = Expanded(unlearned, head)
+
+        def loss(wider: nn.Module, x: Tensor, y: Tensor) -> Tensor:
+            logits = wider(x)
+            return F.cross_entropy(logits, torch.full_like(y, logits.shape[1] - 1))
+
+        engine.fit(
+            expanded,
+            data.forget,
+            loss,
+            epochs=self.epochs,
+            lr=self.lr,
+            batch_norm=self.batch_norm,
+            what="boundary expanding",
+        )
+        return expanded.prune()
+
+
+class Expanded(nn.Module):
+    """A model whose head has one output more, appended while the model runs."""
+
+    def __init__(self, model: nn.Module, head: Head) -> None:
+        super().__init__()
+        self.model = model
+        self.shadow: Any = _shadow(head)
+        self.hook = head.register_forward_hook(self._append)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.model(x)  # type: ignore[no-any-return]
+
+    def _append(self, _: nn.Module, args: tuple[Tensor, ...], logits: Tensor) -> Tensor:
+        return torch.cat([logits, self.shadow(args[0])], dim=1)
+
+    def prune(self) -> nn.Module:
+        """Return the model without the shadow neuron."""
+        self.hook.remove()
+        return self.model
+
+
+def _shadow(head: Head) -> nn.Module:
+    """Return a head of one output with Xavier weights, beside `head`."""
+    bias = head.bias is not None
+    shadow = nn.Linear(head.in_features, 1, bias) if isinstance(head, nn.Linear) else nn.Conv2d(head.in_channels, 1, 1, bias=bias)
+    nn.init.xavier_uniform_(shadow.weight)
+    return shadow.to(head.weight.device, head.weight.dtype)

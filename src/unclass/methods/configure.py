@@ -1,0 +1,77 @@
+"""From names and text to a method with its options: what the command line and the Python API share."""
+
+import types
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from unclass.errors import InputError, unknown
+from unclass.methods import METHODS
+from unclass.methods.method import Method
+
+
+def configure(
+    name: str, *, data: str = "", preset: str | None = None, options: Mapping[str, Any] = types.MappingProxyType({})
+) -> Method:
+    """Return a method: its defaults, then what was measured to work on this data or the named preset, then `options`."""
+    if name not in METHODS:
+        raise unknown("method", name, METHODS)
+    kind = METHODS[name]
+    if preset is not None and preset not in kind.presets:
+        if not kind.presets:
+            raise InputError(f"{name} has no presets, so not {preset!r} either; leave --preset out")
+        raise unknown("preset", preset, kind.presets, f" of {name}")
+    chosen = dict(kind.presets.get(preset if preset is not None else data, {}))
+    hints = get_type_hints(kind)
+    allowed = option_names(kind)
+    for option, value in options.items():
+        if option not in allowed:
+            raise unknown("option", option, allowed, f" of {name}")
+        chosen[option] = convert(value, hints[option], f"{name} option {option}")
+    return check(kind(**chosen))
+
+
+def option_names(kind: type[Method]) -> list[str]:
+    """Return the names of a method's options."""
+    return [field.name for field in fields(kind)]  # type: ignore[arg-type]
+
+
+def options_of(method: Method) -> dict[str, Any]:
+    """Return a method's options as a record keeps them."""
+    return asdict(method)  # type: ignore[call-overload, no-any-return]
+
+
+def name_of(method: Method) -> str:
+    """Return the name of a method in the table."""
+    return next((name for name, kind in METHODS.items() if type(method) is kind), type(method).__name__)
+
+
+def check(method: Method) -> Method:
+    """Raise unless every option has an allowed value; options are data, so this looks at their types alone."""
+    for option, hint in get_type_hints(type(method)).items():
+        if option in option_names(type(method)):
+            _check_value(getattr(method, option), hint, f"{name_of(method)} option {option}")
+    return method
+
+
+def _check_value(value: Any, hint: Any, what: str) -> None:
+    if get_origin(hint) is Literal:
+        if value not in get_args(hint):
+            raise unknown(f"value of {what}", value, get_args(hint))
+    elif hint in (int, float) and not 0 <= value < float("inf"):
+        raise InputError(f"{what} is {value}; it must be a number from 0 up")
+
+
+def convert(value: Any, hint: Any, what: str) -> Any:
+    """Return `value` (often text from a command line) as the type that an option has."""
+    if not isinstance(value, str) or hint is str or get_origin(hint) is Literal:
+        return value
+    if hint is bool:
+        if value.lower() not in ("true", "false"):
+            raise InputError(f"{what} is {value!r}; it must be true or false")
+        return value.lower() == "true"
+    try:
+        return hint(value)
+    except ValueError as error:
+        wanted = "a whole number" if hint is int else "a number"
+        raise InputError(f"{what} is {value!r}; it must be {wanted} from 0 up") from error

@@ -1,0 +1,36 @@
+"""Finetune: go on training on the remaining images with a large learning rate."""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import nn
+
+from unclass.data.split import TrainingData
+from unclass.engine import Engine
+from unclass.methods.method import Needs, Preset, cross_entropy
+
+
+@dataclass(frozen=True)
+class Finetune:
+    """Continue training on D_r (the paper's baseline; it says "large learning rate" and gives no number)."""
+
+    epochs: int = 3
+    lr: float = 0.05
+    momentum: float = 0.9
+    weight_decay: float = 5e-4
+
+    needs: ClassVar[Needs] = Needs.RETAIN
+    presets: ClassVar[dict[str, Preset]] = {}
+
+    def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
+        return engine.fit(
+            deepcopy(model),
+            data.retain,
+            cross_entropy,
+            epochs=self.epochs,
+            lr=self.lr,
+            momentum=self.momentum,
+            weight_decay=self.weight_decay,
+            what="finetune",
+        )

@@ -1,0 +1,37 @@
+"""Negative gradient: climb the loss on the forgotten images (Golatkar et al. 2020)."""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+from unclass.data.split import TrainingData
+from unclass.engine import BatchNormMode, Engine
+from unclass.methods.method import Needs, Preset, cross_entropy
+
+
+@dataclass(frozen=True)
+class NegativeGradient:
+    """Maximise CE(f(x), y) on the forgotten images."""
+
+    epochs: int = 10
+    lr: float = 1e-5
+    batch_norm: BatchNormMode = "train"
+
+    needs: ClassVar[Needs] = Needs.FORGET
+    presets: ClassVar[dict[str, Preset]] = {}
+
+    def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
+        def loss(unlearned: nn.Module, x: Tensor, y: Tensor) -> Tensor:
+            return -cross_entropy(unlearned, x, y)
+
+        return engine.fit(
+            deepcopy(model),
+            data.forget,
+            loss,
+            epochs=self.epochs,
+            lr=self.lr,
+            batch_norm=self.batch_norm,
+            what="negative gradient",
+        )

@@ -1,0 +1,41 @@
+"""Random labels: train the forgotten images towards other classes drawn at random (Hayase et al. 2020)."""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from unclass.data.split import TrainingData
+from unclass.engine import BatchNormMode, Engine
+from unclass.methods.method import Needs, Preset, remaining_classes
+
+
+@dataclass(frozen=True)
+class RandomLabels:
+    """Fine-tune on the forgotten images with labels drawn anew each time from the classes that stay."""
+
+    epochs: int = 10
+    lr: float = 1e-5
+    batch_norm: BatchNormMode = "train"
+
+    needs: ClassVar[Needs] = Needs.FORGET
+    presets: ClassVar[dict[str, Preset]] = {}
+
+    def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
+        def loss(unlearned: nn.Module, x: Tensor, y: Tensor) -> Tensor:
+            logits = unlearned(x)
+            others = remaining_classes(logits.shape[1], data.classes, y.device)
+            return F.cross_entropy(logits, others[torch.randint(len(others), y.shape, device=y.device)])
+
+        return engine.fit(
+            deepcopy(model),
+            data.forget,
+            loss,
+            epochs=self.epochs,
+            lr=self.lr,
+            batch_norm=self.batch_norm,
+            what="random labels",
+        )

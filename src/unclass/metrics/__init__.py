@@ -1,0 +1,16 @@
+"""Figures computed from predictions alone."""
+
+from collections.abc import Mapping
+
+from unclass.metrics.membership import attack_success_rate
+from unclass.metrics.utility import accuracy, confusion
+from unclass.predictions import Predictions
+
+__all__ = ["accuracy", "attack_success_rate", "confusion", "figures"]
+
+
+def figures(sets: Mapping[str, Predictions]) -> dict[str, float]:
+    """Return the four accuracies and the attack success rate, each in [0, 1]."""
+    accuracies = {f"accuracy_{name}": accuracy(predictions) for name, predictions in sets.items()}
+    asr = attack_success_rate(sets["retain"], sets["retain_test"], sets["forget"])
+    return {**accuracies, "attack_success_rate": asr}

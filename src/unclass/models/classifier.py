@@ -1,0 +1,84 @@
+"""A network together with what one must know to use it: class names, normalisation, where it comes from."""
+
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from unclass.errors import InputError, unknown
+from unclass.models.all_cnn import AllCNN
+from unclass.models.resnet import resnet18, resnet50
+from unclass.models.small_cnn import SmallCNN
+
+MODELS: dict[str, Callable[..., nn.Module]] = {
+    "all-cnn": AllCNN,
+    "small-cnn": SmallCNN,
+    "resnet-18": resnet18,
+    "resnet-50": resnet50,
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a checkpoint says of its network. `shape` is channels, height and width of the pictures it was made for."""
+
+    architecture: str
+    classes: tuple[str, ...]
+    shape: tuple[int, int, int]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    mean: tuple[float, ...] = (0.5,)
+    std: tuple[float, ...] = (0.5,)
+    trained_on: Mapping[str, Any] = field(default_factory=dict)
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    forgotten: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, values in (("mean", self.mean), ("std", self.std)):
+            if len(values) not in (1, self.shape[0]):
+                raise InputError(f"{name} has {len(values)} values for {self.shape[0]} channels; give 1 or one each")
+        if min(self.std) <= 0:
+            raise InputError(f"std {self.std} is not allowed; it must be above 0")
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Classifier(nn.Module):
+    """A network that takes pixels in [0, 1]: it normalises them itself, so ε always means the same."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, network: nn.Module, card: Card) -> None:
+        super().__init__()
+        self.network, self.card = network, card
+        self.register_buffer("mean", torch.tensor(card.mean).view(-1, 1, 1), persistent=False)
+        self.register_buffer("std", torch.tensor(card.std).view(-1, 1, 1), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.network((x - self.mean) / self.std)  # type: ignore[no-any-return]
+
+
+def build(card: Card) -> Classifier:
+    """Return the untrained classifier that a card describes."""
+    if card.architecture not in MODELS:
+        raise unknown("model", card.architecture, MODELS)
+    make = MODELS[card.architecture]
+    for option in card.options:
+        allowed = set(inspect.signature(make).parameters) - {"classes", "channels"}
+        if option not in allowed:
+            raise unknown("option", option, allowed, f" of {card.architecture}")
+    return Classifier(make(len(card.classes), channels=card.shape[0], **card.options), card)
+
+
+def weights_digest(model: nn.Module) -> str:
+    """Return the SHA-256 over names and bytes of all weights."""
+    state = hashlib.sha256()
+    for name, tensor in model.state_dict().items():
+        state.update(name.encode())
+        state.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return state.hexdigest()

@@ -1,0 +1,47 @@
+"""Starting from weights that others have trained: ImageNet's or VGGFace2's ResNet-50, or any file with the same keys."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from unclass.arrays import read_arrays
+from unclass.errors import InputError
+from unclass.models.checkpoint import read
+from unclass.models.classifier import Classifier
+
+
+def load_pretrained(model: nn.Module, path: str | Path) -> nn.Module:
+    """Copy weights of the same name and shape from a file into a model; what has other shapes (the head) stays new.
+
+    Safetensors, or the published VGGFace2 pickle of arrays under `state_dict`, which is read without executing it.
+    """
+    network = model.network if isinstance(model, Classifier) else model
+    weights = read_weights(Path(path))
+    own = network.state_dict()
+    same = {key: value for key, value in weights.items() if key in own and value.shape == own[key].shape}
+    if len(same) < len(own) / 2:
+        raise InputError(
+            f"{path} fits {len(same)} of the model's {len(own)} tensors; it is of another architecture: name the right "
+            "--model and its options"
+        )
+    network.load_state_dict({**own, **{key: value.to(own[key].dtype) for key, value in same.items()}})
+    return model
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """Return the tensors in a weights file."""
+    if path.suffix != ".pkl":
+        return read(path)[0]
+    content: Any = read_arrays(path)
+    arrays = content.get("state_dict", content) if isinstance(content, dict) else {}
+    weights = {str(key): _tensor(value) for key, value in arrays.items() if isinstance(value, np.ndarray | Tensor)}
+    if not weights:
+        raise InputError(f"{path} holds no arrays under 'state_dict'; convert it to safetensors: see docs/data.md")
+    return weights
+
+
+def _tensor(value: np.ndarray[Any, Any] | Tensor) -> Tensor:
+    return value if isinstance(value, Tensor) else torch.from_numpy(np.ascontiguousarray(value))

@@ -1,0 +1,89 @@
+"""Logits, computed once for each set of images; everything after that works on them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from unclass.data.images import Batches
+from unclass.data.split import BatchSource, Split
+from unclass.engine import Engine
+from unclass.errors import InputError
+from unclass.storage import write_atomically
+
+SETS = ("retain", "forget", "retain_test", "forget_test")
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a model says of a set of images: N × K logits beside the N true labels."""
+
+    logits: Tensor
+    labels: Tensor
+
+    def __post_init__(self) -> None:
+        if self.logits.dim() != 2 or len(self.logits) != len(self.labels):
+            shapes = f"{tuple(self.logits.shape)} and {tuple(self.labels.shape)}"
+            raise InputError(f"logits and labels of shapes {shapes} do not fit; give N × K and N")
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def probabilities(self) -> Tensor:
+        return self.logits.softmax(dim=1)
+
+    @cached_property
+    def classes(self) -> Tensor:
+        """The predicted class of each image."""
+        return self.logits.argmax(dim=1)
+
+    @cached_property
+    def entropy(self) -> Tensor:
+        """Entropy of each output in nats."""
+        return torch.special.entr(self.probabilities).sum(dim=1)
+
+    def select(self, rows: Tensor) -> "Predictions":
+        return Predictions(self.logits[rows], self.labels[rows])
+
+
+@torch.inference_mode()
+def predict(model: nn.Module, batches: BatchSource, engine: Engine, what: str = "") -> Predictions:
+    """Return the logits of a model in evaluation mode, in 32 bits, with the labels."""
+    training = model.training
+    engine.place(model).eval()
+    logits, labels = [], []
+    with engine.arithmetic():
+        for x, y in engine.stream(batches, what):
+            logits.append(model(x).float().cpu())
+            labels.append(y.cpu())
+    model.train(training)
+    return Predictions(torch.cat(logits).clone(), torch.cat(labels).clone())
+
+
+def predict_sets(
+    model: nn.Module, split: Split, engine: Engine, batch_size: int = 500, workers: int = 0
+) -> dict[str, Predictions]:
+    """Return the predictions on D_r, D_f, D_rt and D_ft."""
+    return {
+        name: predict(model, Batches(images, batch_size, workers=workers), engine, f"predicting {name.replace('_', ' ')}")
+        for name, images in split.sets().items()
+    }
+
+
+def save_predictions(sets: Mapping[str, Predictions], path: Path) -> Path:
+    """Write predictions so that every figure can be redrawn without the model."""
+    tensors = {f"{name}.logits": p.logits.contiguous() for name, p in sets.items()}
+    tensors |= {f"{name}.labels": p.labels.contiguous() for name, p in sets.items()}
+    return write_atomically(path, lambda file: save_file(tensors, file))
+
+
+def load_predictions(path: Path) -> dict[str, Predictions]:
+    """Read what `save_predictions` wrote."""
+    tensors = load_file(path)
+    names = {key.rsplit(".", 1)[0] for key in tensors}
+    return {name: Predictions(tensors[f"{name}.logits"], tensors[f"{name}.labels"]) for name in sorted(names)}
