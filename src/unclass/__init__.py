@@ -1,0 +1,31 @@
+"""Make a trained image classifier forget a class, and see how close that comes to retraining."""
+
+from unclass.api import evaluate, forget, train
+from unclass.compare import Plan, compare
+from unclass.data import DataOptions, ImageData, load_data
+from unclass.engine import Budget, Engine
+from unclass.errors import Diverged, InputError
+from unclass.methods import METHODS
+from unclass.models import MODELS, Card, Classifier, load, save
+
+__version__ = "0.1.0"
+__all__ = [
+    "METHODS",
+    "MODELS",
+    "Budget",
+    "Card",
+    "Classifier",
+    "DataOptions",
+    "Diverged",
+    "Engine",
+    "ImageData",
+    "InputError",
+    "Plan",
+    "compare",
+    "evaluate",
+    "forget",
+    "load",
+    "load_data",
+    "save",
+    "train",
+]

@@ -1,7 +1,7 @@
 """Reading published pickles of arrays without executing them.
 
-A pickle is a program. This reader runs the few instructions that build dicts, lists, numbers, text and NumPy arrays, and
-refuses everything else by name.
+A pickle is a program. This reader runs the few instructions that build dicts, lists, numbers, text and NumPy arrays,
+and refuses everything else by name.
 """
 
 import pickle
@@ -40,7 +40,7 @@ def read_arrays(path: Path, encoding: str = "latin1") -> Any:
     except (pickle.UnpicklingError, EOFError, ValueError, ImportError, AttributeError, IndexError) as error:
         raise InputError(
             f"{path} is not opened, since a pickle can execute code and this one is more than arrays ({error}); in a "
-            "sandbox you trust, convert it: python -c \"import sys, pickle, torch, safetensors.torch as s; "
+            'sandbox you trust, convert it: python -c "import sys, pickle, torch, safetensors.torch as s; '
             "d = pickle.load(open(sys.argv[1], 'rb'), encoding='latin1'); d = d.get('state_dict', d); "
-            "s.save_file({k: torch.as_tensor(v) for k, v in d.items()}, sys.argv[2])\" IN.pkl OUT.safetensors"
+            's.save_file({k: torch.as_tensor(v) for k, v in d.items()}, sys.argv[2])" IN.pkl OUT.safetensors'
         ) from error

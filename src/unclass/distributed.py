@@ -34,7 +34,9 @@ def world() -> tuple[int, int]:
     """Return this process's rank and the number of processes; never fewer than were launched."""
     size = dist.get_world_size() if dist.is_initialized() else 1
     if size != launched():
-        raise InputError(f"torchrun launched {launched()} processes but {size} take part; call unclass.distributed.start()")
+        raise InputError(
+            f"torchrun launched {launched()} processes, {size} take part; call unclass.distributed.start()"
+        )
     return (dist.get_rank(), size) if size > 1 else (0, 1)
 
 
@@ -101,7 +103,8 @@ def _joint_forward(layer: _BatchNorm, x: Tensor) -> Tensor:
     if layer.affine:
         scale = scale * layer.weight
     shift = -mean * scale + (layer.bias if layer.affine else 0)
-    return x * scale.view(shape) + shift.view(shape)
+    result: Tensor = x * scale.view(shape) + shift.view(shape)
+    return result
 
 
 def _update(layer: _BatchNorm, mean: Tensor, variance: Tensor, total: Tensor) -> None:

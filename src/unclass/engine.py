@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -58,10 +59,14 @@ class _Position:
 
 @dataclass
 class Engine:
-    """Where and how to compute. `steps` counts what has been done through it."""
+    """Where and how to compute. `steps` counts what has been done through it.
+
+    `precision` is that of `fit` alone: weights stay as they are and predictions are made in 32 bits. `auto` multiplies
+    in bfloat16 where the processor does that natively.
+    """
 
     device: str = "cpu"
-    precision: str = "float32"
+    precision: str = "auto"
     compile: bool = False
     budget: Budget = field(default_factory=Budget)
     progress: Tracker = silent
@@ -71,10 +76,12 @@ class Engine:
     steps: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        if self.precision not in PRECISIONS:
-            raise unknown("precision", self.precision, PRECISIONS)
+        if self.precision not in (*PRECISIONS, "auto"):
+            raise unknown("precision", self.precision, (*PRECISIONS, "auto"))
         if self.device.split(":")[0] == "cuda" and not torch.cuda.is_available():
             raise InputError(f"device {self.device!r} is not there; choose from: cpu")
+        if self.precision == "auto":
+            self.precision = "bfloat16" if native_bfloat16(self.device) else "float32"
 
     def place(self, model: nn.Module) -> nn.Module:
         """Move a model to the device, channels last: the same weights in the layout that convolutions like."""
@@ -120,7 +127,7 @@ class Engine:
         position = self._resume(model, optimiser, run)
         if self.observer is not None:
             self.observer.start(model)
-        forward = torch.compile(model) if self.compile else model
+        forward: Any = torch.compile(model) if self.compile else model
         saved = time.monotonic()
         began = saved - position.seconds
         with _training_mode(model, batch_norm), distributed.joint_batch_norm(model):
@@ -144,14 +151,16 @@ class Engine:
             self.checkpoint.unlink(missing_ok=True)
         return model.eval()
 
-    def _step(self, model: nn.Module, optimiser: torch.optim.Optimizer, loss: Loss, x: Tensor, y: Tensor, at: str) -> None:
+    def _step(
+        self, model: nn.Module, optimiser: torch.optim.Optimizer, loss: Loss, x: Tensor, y: Tensor, at: str
+    ) -> None:
         x, y = self.move(*distributed.share(x, y))
         optimiser.zero_grad(set_to_none=True)
         with self.arithmetic():
             value = loss(model, x, y)
         if not math.isfinite(distributed.mean_loss(value, len(x))):
             raise Diverged(f"the loss is not finite in {at}; nothing was changed: lower lr or the number of epochs")
-        value.backward()  # type: ignore[no-untyped-call]
+        value.backward()
         parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
         distributed.sum_gradients(parameters, len(x))
         optimiser.step()
@@ -181,6 +190,18 @@ class Engine:
         optimiser.load_state_dict(state["optimiser"])
         torch.set_rng_state(state["rng"])
         return _Position(**state["position"])
+
+
+@cache
+def native_bfloat16(device: str) -> bool:
+    """Whether a device multiplies bfloat16 faster than 32-bit numbers."""
+    if device.startswith("cuda"):
+        return bool(torch.cuda.is_bf16_supported())
+    try:
+        flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return "avx512_bf16" in flags or "amx_bf16" in flags
 
 
 def _walk(batches: BatchSource, epochs: int, position: _Position) -> Iterator[tuple[Tensor, Tensor]]:

@@ -8,7 +8,7 @@ class InputError(ValueError):
     """The caller gave something that cannot work. The command line prints it in one line and exits with 2."""
 
 
-class Diverged(InputError):
+class Diverged(InputError):  # noqa: N818 - reads as what happened
     """Training produced a loss or weights that are not finite."""
 
 

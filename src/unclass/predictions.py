@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from unclass.data.images import Batches
+from unclass.data.images import Batches, ImageSet
 from unclass.data.split import BatchSource, Split
 from unclass.engine import Engine
 from unclass.errors import InputError
@@ -45,7 +45,8 @@ class Predictions:
     @cached_property
     def entropy(self) -> Tensor:
         """Entropy of each output in nats."""
-        return torch.special.entr(self.probabilities).sum(dim=1)
+        terms: Tensor = torch.special.entr(self.probabilities)
+        return terms.sum(dim=1)
 
     def select(self, rows: Tensor) -> "Predictions":
         return Predictions(self.logits[rows], self.labels[rows])
@@ -57,10 +58,9 @@ def predict(model: nn.Module, batches: BatchSource, engine: Engine, what: str = 
     training = model.training
     engine.place(model).eval()
     logits, labels = [], []
-    with engine.arithmetic():
-        for x, y in engine.stream(batches, what):
-            logits.append(model(x).float().cpu())
-            labels.append(y.cpu())
+    for x, y in engine.stream(batches, what):
+        logits.append(model(x).float().cpu())
+        labels.append(y.cpu())
     model.train(training)
     return Predictions(torch.cat(logits).clone(), torch.cat(labels).clone())
 
@@ -69,10 +69,12 @@ def predict_sets(
     model: nn.Module, split: Split, engine: Engine, batch_size: int = 500, workers: int = 0
 ) -> dict[str, Predictions]:
     """Return the predictions on D_r, D_f, D_rt and D_ft."""
-    return {
-        name: predict(model, Batches(images, batch_size, workers=workers), engine, f"predicting {name.replace('_', ' ')}")
-        for name, images in split.sets().items()
-    }
+
+    def predict_one(name: str, images: ImageSet) -> Predictions:
+        batches = Batches(images, batch_size, workers=workers)
+        return predict(model, batches, engine, f"predicting {name.replace('_', ' ')}")
+
+    return {name: predict_one(name, images) for name, images in split.sets().items()}
 
 
 def save_predictions(sets: Mapping[str, Predictions], path: Path) -> Path:

@@ -55,9 +55,7 @@ def train_model(
     model: Classifier, data: ImageData, recipe: Retrain, engine: Engine, settings: Settings
 ) -> tuple[Classifier, Outcome]:
     """Train on the whole training set: retraining with nothing forgotten. The card says what was done on what."""
-    everything = Batches(
-        data.train, settings.batch_size, shuffle=True, seed=settings.seed, workers=settings.workers
-    )
+    everything = Batches(data.train, settings.batch_size, shuffle=True, seed=settings.seed, workers=settings.workers)
     outcome = _run(recipe, model, TrainingData(Withheld("D_f"), everything, ()), engine, settings)
     trained: Any = outcome.model
     summary = {"name": data.name, "count": len(data.train), "digest": data.train.digest}

@@ -41,9 +41,9 @@ class ArrayUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _ALLOWED:
             raise InputError(f"it asks for {module}.{name}, which no CIFAR-10 batch needs")
-        # NumPy 2 renamed the module; the old name still works there, but warns.
-        found = np.array(0).__reduce__()[0] if name == "_reconstruct" else super().find_class(module, name)
-        return found
+        if name == "_reconstruct":  # wherever this version of NumPy keeps it
+            return np.array(0).__reduce__()[0]
+        return super().find_class(module, name)
 
 
 def load_cifar10(options: DataOptions) -> ImageData:

@@ -2,8 +2,6 @@
 
 import numpy as np
 import torch
-from sklearn.datasets import load_digits as sklearn_digits
-from sklearn.model_selection import train_test_split
 
 from unclass.data.images import ImageData, ImageSet
 from unclass.data.options import DataOptions
@@ -13,6 +11,10 @@ TEST_SHARE = 0.25
 
 def load_digits(options: DataOptions) -> ImageData:
     """Read the digits and hold out a quarter of each class for the test, drawn by `split_seed`."""
+    # scikit-learn takes a second to import, and of all data sets only this one needs it.
+    from sklearn.datasets import load_digits as sklearn_digits
+    from sklearn.model_selection import train_test_split
+
     values, labels = sklearn_digits(return_X_y=True)
     pixels = np.round(values * 255 / 16).astype(np.uint8).reshape(-1, 1, 8, 8)
     images = ImageSet.of(torch.from_numpy(pixels), torch.from_numpy(labels))

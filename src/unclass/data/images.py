@@ -112,7 +112,7 @@ class Batches:
         count = len(self.images)
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
         rows = torch.randperm(count, generator=generator) if self.shuffle else torch.arange(count)
-        chunks = rows.split(self.batch_size)
+        chunks: tuple[Tensor, ...] = rows.split(self.batch_size)
         if len(chunks) > 1 and len(chunks[-1]) == 1:
             chunks = (*chunks[:-2], torch.cat(chunks[-2:]))
         return chunks
@@ -122,7 +122,7 @@ class Batches:
         if isinstance(self.images.source, Tensor):
             pairs: Any = ((self.images.read(rows), self.images.labels[rows]) for rows in order)
         else:
-            pairs = DataLoader(_Rows(self.images), batch_size=None, sampler=order, num_workers=self.workers)  # type: ignore[arg-type]
+            pairs = DataLoader(_Rows(self.images), batch_size=None, sampler=order, num_workers=self.workers)
         for pixels, labels in pairs:
             yield pixels.float().div_(255), labels
 

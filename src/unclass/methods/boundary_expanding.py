@@ -77,6 +77,10 @@ class Expanded(nn.Module):
 def _shadow(head: Head) -> nn.Module:
     """Return a head of one output with Xavier weights, beside `head`."""
     bias = head.bias is not None
-    shadow = nn.Linear(head.in_features, 1, bias) if isinstance(head, nn.Linear) else nn.Conv2d(head.in_channels, 1, 1, bias=bias)
+    shadow = (
+        nn.Linear(head.in_features, 1, bias)
+        if isinstance(head, nn.Linear)
+        else nn.Conv2d(head.in_channels, 1, 1, bias=bias)
+    )
     nn.init.xavier_uniform_(shadow.weight)
     return shadow.to(head.weight.device, head.weight.dtype)

@@ -15,6 +15,7 @@ from unclass.methods.neighbours import Search, cross_samples, cross_samples_pgd,
 from unclass.models.head import find_head
 
 Uncrossed = Literal["keep-true-label", "drop", "runner-up"]
+RELEASED: Preset = {"epochs": 10, "lr": 1e-5, "batch_norm": "train"}
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class BoundaryShrink:
     one class (training mode in both). Everywhere, unlike the released code: the search runs once, since it is
     deterministic on a frozen model, and a label that is itself forgotten counts as uncrossed.
 
-    `search`: `fgsm` (paper), `pgd` (authors' extra), `runner-up` and `margin` (no attack), `soft` (the whole output with
-    the forgotten classes masked out). `reweight` and `curvature` are the journal version's: weight
+    `search`: `fgsm` (paper), `pgd` (authors' extra), `runner-up` and `margin` (no attack), `soft` (the whole output
+    with the forgotten classes masked out). `reweight` and `curvature` are the journal version's: weight
     3σ(5(m − ½)) with m the probability margin of the label, and a penalty on ‖∇L(x + hz) − ∇L(x)‖² (weight 0.7 there).
     """
 
@@ -46,15 +47,8 @@ class BoundaryShrink:
 
     needs: ClassVar[Needs] = Needs.FORGET
     presets: ClassVar[dict[str, Preset]] = {
-        "paper": {"search": "fgsm", "epsilon": 0.1, "uncrossed": "drop", "batch_norm": "train", "epochs": 10, "lr": 1e-5},
-        "authors": {
-            "search": "fgsm",
-            "epsilon": 0.25,
-            "uncrossed": "keep-true-label",
-            "batch_norm": "train",
-            "epochs": 10,
-            "lr": 1e-5,
-        },
+        "paper": {"search": "fgsm", "epsilon": 0.1, "uncrossed": "drop", **RELEASED},
+        "authors": {"search": "fgsm", "epsilon": 0.25, "uncrossed": "keep-true-label", **RELEASED},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
@@ -94,9 +88,7 @@ class BoundaryShrink:
             raise ValueError("there are no images to forget")
         return targets, weights
 
-    def neighbours(
-        self, original: nn.Module, x: Tensor, y: Tensor, classes: tuple[int, ...]
-    ) -> tuple[Tensor, Tensor]:
+    def neighbours(self, original: nn.Module, x: Tensor, y: Tensor, classes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
         """Return y_nbi ← argmax f₀(x′) (Eq. 3), and the weight, of each image of a batch."""
         logits = original(x)
         weight = torch.ones(len(x), device=x.device)

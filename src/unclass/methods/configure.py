@@ -13,7 +13,7 @@ from unclass.methods.method import Method
 def configure(
     name: str, *, data: str = "", preset: str | None = None, options: Mapping[str, Any] = types.MappingProxyType({})
 ) -> Method:
-    """Return a method: its defaults, then what was measured to work on this data or the named preset, then `options`."""
+    """Return a method: its defaults, then the preset (by default what was measured on this data), then `options`."""
     if name not in METHODS:
         raise unknown("method", name, METHODS)
     kind = METHODS[name]

@@ -3,7 +3,7 @@
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -62,7 +62,8 @@ def diagonal_fisher(model: nn.Module, batches: BatchSource, engine: Engine, imag
             logits: Tensor = functional_call(model, (inside, buffers), (x[None],))
             return logits[0].log_softmax(0)
 
-        log_p, pull_back = vjp(log_likelihoods, weights)
+        outcome: Any = vjp(log_likelihoods, weights)
+        log_p, pull_back = outcome
         # Scaling each row by √p before squaring weighs class k by p(k|x).
         (rows,) = vmap(pull_back)(log_p.div(2).exp().diag())
         return {name: row.square().sum(0) for name, row in rows.items()}

@@ -50,7 +50,6 @@ def cross_samples_pgd(model: nn.Module, x: Tensor, y: Tensor, epsilon: float, st
     return moved
 
 
-
 def _gradient(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:
     with torch.enable_grad():
         x = x.detach().requires_grad_(True)

@@ -3,9 +3,6 @@
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 
 from unclass.predictions import Predictions
@@ -20,6 +17,10 @@ def attack_success_rate(retain: Predictions, retain_test: Predictions, forget: P
     D_rt, both balanced by class. Chen et al. 2023, Section 5.1, which leaves the attack model open: here logistic
     regression on sorted probabilities and entropy. The ideal is the retrained model's own rate, not 0.
     """
+    from sklearn.linear_model import LogisticRegression  # takes a second to import: only where it is used
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     generator = torch.Generator().manual_seed(seed)
     size = min(LARGEST_SAMPLE, len(retain), len(retain_test))
     members = retain.select(balanced_sample(retain.labels, size, generator))

@@ -3,6 +3,7 @@
 import json
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -74,4 +75,5 @@ def _card(text: str, path: str | Path) -> Card:
         raise InputError(f"{path} has a card that is not JSON ({error}); save the model again") from error
     known = {field.name for field in fields(Card)}
     tuples = {"classes", "shape", "mean", "std", "forgotten"}
-    return Card(**{key: tuple(value) if key in tuples else value for key, value in values.items() if key in known})
+    content: Any = {key: tuple(value) if key in tuples else value for key, value in values.items() if key in known}
+    return Card(**content)

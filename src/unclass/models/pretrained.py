@@ -1,4 +1,4 @@
-"""Starting from weights that others have trained: ImageNet's or VGGFace2's ResNet-50, or any file with the same keys."""
+"""Starting from weights that others have trained: ImageNet's or VGGFace2's ResNet-50, or any with the same keys."""
 
 from pathlib import Path
 from typing import Any

@@ -1,0 +1,59 @@
+"""The command line. Bad input gets one line on standard error and exit code 2."""
+
+import sys
+from typing import Any
+
+import typer
+
+from unclass import distributed
+from unclass.cli.compare import compare, demo
+from unclass.cli.console import error_console
+from unclass.cli.evaluate import evaluate
+from unclass.cli.forget import forget
+from unclass.cli.listing import list_
+from unclass.cli.train import train
+from unclass.errors import InputError
+
+UsageError: Any = typer.BadParameter.__base__  # click's, wherever this version of typer keeps it
+
+app = typer.Typer(
+    help="Make a trained image classifier forget a class, and see how close that comes to retraining.\n\n"
+    "Start with: unclass demo",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo)
+app.command()(train)
+app.command()(forget)
+app.command()(evaluate)
+app.command()(compare)
+app.command(name="list")(list_)
+
+
+def main() -> None:
+    """Run a command and leave with its exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command and return its exit code: 0 done, 1 failed, 2 bad input."""
+    try:
+        distributed.start()
+        return int(app(arguments, standalone_mode=False) or 0)
+    except InputError as error:
+        return _bad_input(str(error))
+    except KeyboardInterrupt:
+        return _bad_input("interrupted; run the same command again to go on", code=130)
+    except typer.Exit as stop:
+        return stop.exit_code
+    except UsageError as error:
+        command = arguments[0] if arguments and not arguments[0].startswith("-") else ""
+        return _bad_input(f"{error.format_message()} (see: {' '.join(['unclass', command]).strip()} --help)")
+
+
+def _bad_input(message: str, code: int = 2) -> int:
+    error_console.print("error: ", end="", style="bold red", markup=False)
+    error_console.print(" ".join(message.split()), markup=False, soft_wrap=True)
+    return code

@@ -1,0 +1,29 @@
+"""Where commands print: results to standard output, the rest to standard error; colour only on a terminal."""
+
+import json
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from unclass import distributed
+
+error_console = Console(stderr=True, highlight=False)
+
+
+def say(message: Any) -> None:
+    """Print a result for people."""
+    if distributed.is_first():
+        Console(highlight=False, width=None).print(message, markup=False)
+
+
+def note(message: str) -> None:
+    """Print a remark that is no result."""
+    if distributed.is_first():
+        error_console.print(message, markup=False, style="dim")
+
+
+def give_json(value: Any) -> None:
+    """Print a result for machines."""
+    if distributed.is_first():
+        typer.echo(json.dumps(value, indent=2, ensure_ascii=False))

@@ -1,0 +1,42 @@
+"""unclass list."""
+
+from dataclasses import fields
+from typing import Any
+
+from rich.table import Table
+
+from unclass.cli import options as o
+from unclass.cli.console import give_json, say
+from unclass.data import DATA
+from unclass.methods import METHODS
+from unclass.models import MODELS
+
+
+def list_(json_: o.Json = False) -> None:
+    """List methods with their options and presets, data sets and models.
+
+    Example: unclass list
+    """
+    methods = {name: _describe(name) for name in METHODS}
+    if json_:
+        give_json({"methods": methods, "data": [*DATA, "folder:PATH"], "models": list(MODELS)})
+        return
+    table = Table(title="Methods", title_justify="left", show_lines=True)
+    for column in ("name", "reads", "what it does", "options", "presets"):
+        table.add_column(column, overflow="fold")
+    for name, about in methods.items():
+        options = ", ".join(f"{key}={value}" for key, value in about["options"].items())
+        table.add_row(name, about["needs"], about["summary"], options, ", ".join(about["presets"]))
+    say(table)
+    say(f"Data:   {', '.join(DATA)}, folder:PATH")
+    say(f"Models: {', '.join(MODELS)}")
+
+
+def _describe(name: str) -> dict[str, Any]:
+    kind = METHODS[name]
+    return {
+        "needs": kind.needs.words(),
+        "summary": (kind.__doc__ or "").strip().split("\n")[0],
+        "options": {field.name: field.default for field in fields(kind)},  # type: ignore[arg-type]
+        "presets": list(kind.presets),
+    }

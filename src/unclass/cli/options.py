@@ -1,0 +1,96 @@
+"""Options that several commands share, each explained once."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unclass.data import DATA, DataOptions, ImageData, load_data
+from unclass.engine import PRECISIONS, Budget, Engine
+from unclass.errors import InputError
+from unclass.methods import METHODS
+from unclass.models import MODELS
+from unclass.progress import show, silent
+
+DATA_HELP = f"Data set: {', '.join(DATA)}, or folder:PATH with train/CLASS/*, test/CLASS/* or CLASS/*."
+_DATA, _ENGINE = "Data", "Computing"
+
+Data = Annotated[str, typer.Option("--data", help=DATA_HELP, show_default=False)]
+Root = Annotated[Path | None, typer.Option(help="Folder that holds the data set.", rich_help_panel=_DATA)]
+Size = Annotated[int | None, typer.Option(help="Scale and crop pictures to this many pixels.", rich_help_panel=_DATA)]
+People = Annotated[int, typer.Option(help="vggface2: how many people.", rich_help_panel=_DATA)]
+PerClass = Annotated[
+    int | None, typer.Option(help="Use at most this many training images of each class.", rich_help_panel=_DATA)
+]
+SplitSeed = Annotated[int, typer.Option(help="Seed of people and of train/test splits.", rich_help_panel=_DATA)]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip images that cannot be read.", rich_help_panel=_DATA)]
+Workers = Annotated[int, typer.Option(help="Processes that decode streamed images.", rich_help_panel=_DATA)]
+
+Classes = Annotated[
+    list[str], typer.Option("--class", help="Class to forget, by name or index; several times for several.")
+]
+MethodName = Annotated[str, typer.Option("--method", help=f"One of {', '.join(METHODS)}.")]
+PresetName = Annotated[
+    str | None, typer.Option("--preset", help="Named options of the method, such as paper or authors.")
+]
+Set = Annotated[list[str], typer.Option("--set", help="option=value of the method; several times.", show_default=False)]
+Model = Annotated[str | None, typer.Option("--model", help=f"Architecture: {', '.join(MODELS)}.", show_default=False)]
+ModelSet = Annotated[
+    list[str],
+    typer.Option("--model-set", help="option=value of the model, such as width=1.0.", show_default=False),
+]
+Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.", min=0)]
+BatchSize = Annotated[int, typer.Option(help="Images in a batch.", min=1)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines, nothing else.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+
+Device = Annotated[str, typer.Option(help="cpu or cuda.", rich_help_panel=_ENGINE)]
+Precision = Annotated[
+    str,
+    typer.Option(help=f"Of training: auto (bfloat16 if native), {', '.join(PRECISIONS)}.", rich_help_panel=_ENGINE),
+]
+Compile = Annotated[bool, typer.Option("--compile", help="Slow start, then faster.", rich_help_panel=_ENGINE)]
+MaxSteps = Annotated[int | None, typer.Option(help="Stop after so many steps.", min=1, rich_help_panel=_ENGINE)]
+MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds.", min=0, rich_help_panel=_ENGINE)]
+
+
+def open_data(
+    spec: str,
+    root: Path | None,
+    size: int | None,
+    people: int,
+    per_class: int | None,
+    split_seed: int,
+    skip_bad: bool,
+    workers: int,
+    quiet: bool = False,
+) -> ImageData:
+    """Load the data set that the options name."""
+    options = DataOptions(
+        root=root,
+        size=size,
+        people=people,
+        per_class=per_class,
+        split_seed=split_seed,
+        skip_bad=skip_bad,
+        workers=workers,
+        progress=silent if quiet else show,
+    )
+    return load_data(spec, options)
+
+
+def open_engine(
+    device: str, precision: str, compile_: bool, max_steps: int | None, max_seconds: float | None, quiet: bool = False
+) -> Engine:
+    """Return the engine that the options describe."""
+    budget = Budget(max_steps, max_seconds)
+    return Engine(device, precision, compile_, budget, silent if quiet else show)
+
+
+def assignments(texts: list[str]) -> dict[str, Any]:
+    """Return option=value texts as a dict."""
+    pairs = [text.partition("=") for text in texts]
+    for name, equals, _ in pairs:
+        if not equals or not name:
+            raise InputError(f"{name!r} is not an assignment; write option=value, such as epochs=5")
+    return {name.strip().replace("-", "_"): value.strip() for name, _, value in pairs}

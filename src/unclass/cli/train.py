@@ -1,0 +1,119 @@
+"""unclass train."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unclass import distributed
+from unclass.api import DEFAULT_MODELS
+from unclass.cli import options as o
+from unclass.cli.console import give_json, note, say
+from unclass.data import Batches, ImageData
+from unclass.errors import InputError
+from unclass.methods.configure import configure, options_of
+from unclass.methods.retrain import Retrain
+from unclass.methods.updates import UpdateRecorder, prepare_recording, recorded_size
+from unclass.metrics import accuracy
+from unclass.models import Classifier, save, weights_digest
+from unclass.predictions import predict
+from unclass.records import command, write_record
+from unclass.runs import Settings, new_model, train_model
+from unclass.storage import require_absent
+
+IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+
+
+def train(
+    data: Annotated[str, typer.Argument(help=o.DATA_HELP, show_default=False)],
+    out: Annotated[Path, typer.Option(help="Checkpoint to write.")] = Path("model.safetensors"),
+    model: o.Model = None,
+    model_set: o.ModelSet = [],
+    preset: o.PresetName = None,
+    set_: o.Set = [],
+    record_updates: Annotated[Path | None, typer.Option(help="Folder to record updates in, for amnesiac.")] = None,
+    record_class: Annotated[list[str], typer.Option(help="Class whose updates are recorded; several times.")] = [],
+    seed: o.Seed = 0,
+    batch_size: o.BatchSize = 64,
+    root: o.Root = None,
+    size: o.Size = None,
+    people: o.People = 10,
+    per_class: o.PerClass = None,
+    split_seed: o.SplitSeed = 0,
+    skip_bad: o.SkipBad = False,
+    workers: o.Workers = 2,
+    device: o.Device = "cpu",
+    precision: o.Precision = "auto",
+    compile_: o.Compile = False,
+    max_steps: o.MaxSteps = None,
+    max_seconds: o.MaxSeconds = None,
+    force: o.Force = False,
+    json_: o.Json = False,
+) -> None:
+    """Train a classifier and write it as safetensors. A killed run goes on where it was when started again.
+
+    Example: unclass train cifar10 --model all-cnn --out all-cnn.safetensors
+    """
+    require_absent(out, force)
+    images = o.open_data(data, root, size, people, per_class, split_seed, skip_bad, workers, json_)
+    recipe = configure("retrain", data=images.name, preset=preset, options=o.assignments(set_))
+    assert isinstance(recipe, Retrain)
+    settings = Settings(seed, batch_size, workers)
+    fresh = _fresh(images, model, o.assignments(model_set), recipe)
+    engine = o.open_engine(device, precision, compile_, max_steps, max_seconds, json_)
+    engine.checkpoint = out.with_name(out.name + ".resume")
+    if record_updates is not None:
+        engine.observer = _recorder(record_updates, record_class, images, recipe, fresh, settings)
+    trained, outcome = train_model(fresh, images, recipe, engine, settings)
+    if distributed.is_first():
+        save(trained, out)
+    test = accuracy(predict(trained, Batches(images.test, 500, workers=workers), engine, "testing"))
+    content: dict[str, Any] = {
+        "command": command(),
+        "kind": "train",
+        "data": images.describe(),
+        "recipe": options_of(recipe),
+        "seed": seed,
+        "batch_size": batch_size,
+        "precision": engine.precision,
+        "weights": weights_digest(trained),
+        "cost": outcome.cost(),
+        "figures": {"accuracy_test": test, "images_per_second": recipe.epochs * len(images.train) / outcome.seconds},
+    }
+    if distributed.is_first():
+        write_record(out.with_suffix(".json"), content)
+    if json_:
+        give_json(content)
+    else:
+        took = f"{outcome.steps} steps in {outcome.seconds:.0f} s"
+        say(f"{out}: test accuracy {100 * test:.2f} %, {took}; record: {out.with_suffix('.json')}")
+
+
+def _fresh(images: ImageData, name: str | None, options: dict[str, Any], recipe: Retrain) -> Classifier:
+    name = name or DEFAULT_MODELS.get(images.name, "resnet-18")
+    typed = {key: _value(value) for key, value in options.items()}
+    mean, std = IMAGENET if recipe.start != "scratch" else ((0.5,), (0.5,))
+    return new_model(images, name, typed, mean, std)
+
+
+def _value(text: str) -> Any:
+    """Read an architecture's option: true, false or a number."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return int(text) if text.isdigit() else float(text)
+    except ValueError as error:
+        raise InputError(f"option value {text!r} is not allowed; give true, false or a number") from error
+
+
+def _recorder(
+    folder: Path, labels: list[str], images: ImageData, recipe: Retrain, model: Classifier, settings: Settings
+) -> UpdateRecorder:
+    if not labels:
+        raise InputError(f"--record-updates needs --record-class; choose from: {', '.join(images.classes)}")
+    classes = [images.index(label) for label in labels]
+    batches = Batches(images.train, settings.batch_size, shuffle=True, seed=settings.seed)
+    count, size = recorded_size(batches, classes, recipe.epochs, model)
+    note(f"recording {count:,} updates: {size / 1e9:,.2f} GB in {folder}")
+    prepare_recording(folder, size)
+    return UpdateRecorder(folder, classes)

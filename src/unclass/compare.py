@@ -1,0 +1,158 @@
+"""Methods × classes × seeds beside the retrained model: resumable, and never doing what is done already."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from unclass import distributed
+from unclass.data import Batches, ImageData, Split
+from unclass.engine import Engine
+from unclass.errors import Diverged, InputError
+from unclass.methods import Method, Needs
+from unclass.methods.configure import configure, name_of, options_of
+from unclass.methods.retrain import Retrain
+from unclass.methods.updates import UpdateRecorder, recorded_size
+from unclass.metrics import figures
+from unclass.models import Classifier, load, save
+from unclass.predictions import predict_sets, save_predictions
+from unclass.records import read_record, write_record
+from unclass.runs import (
+    Settings,
+    check_fit,
+    describe_run,
+    mark_forgotten,
+    new_model,
+    original_recipe,
+    train_model,
+    unlearn,
+)
+from unclass.storage import require_space
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to compare. `methods` are names, or `name@preset`; `originals` are checkpoints, one for each seed."""
+
+    data: ImageData
+    out: Path
+    methods: Sequence[str]
+    classes: Sequence[Sequence[str | int]]
+    seeds: Sequence[int] = (0,)
+    model: str = "small-cnn"
+    model_options: dict[str, Any] = field(default_factory=dict)
+    recipe: Retrain | None = None
+    originals: Sequence[Path] = ()
+    settings: Settings = field(default_factory=Settings)
+
+    def __post_init__(self) -> None:
+        if self.originals and len(self.originals) != len(self.seeds):
+            raise InputError(f"{len(self.originals)} originals for {len(self.seeds)} seeds; give one for each seed")
+        for spec in self.methods:
+            choose(spec, self.data.name)
+
+    def splits(self) -> list[Split]:
+        return [Split.of(self.data, labels) for labels in self.classes]
+
+
+def compare(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
+    """Yield the record of each run: for every seed and class the original, the retrained model, then the methods."""
+    splits = plan.splits()
+    specs = ["original", "retrain", *(spec for spec in plan.methods if spec not in ("original", "retrain"))]
+    for place, seed in enumerate(plan.seeds):
+        original = load(plan.originals[place]) if plan.originals else _original(plan, seed, splits, engine)
+        check_fit(original, plan.data, str(plan.originals[place]) if plan.originals else "the original")
+        for split in splits:
+            for spec in specs:
+                yield _run(plan, original, split, spec, replace(plan.settings, seed=seed), engine)
+
+
+def choose(spec: str, data_name: str) -> Method | None:
+    """Return the method that `name` or `name@preset` stands for; None for the original."""
+    name, _, preset = spec.partition("@")
+    return None if name == "original" else configure(name, data=data_name, preset=preset or None)
+
+
+def run_folder(plan: Plan, split: Split, spec: str, seed: int) -> Path:
+    """Return where a run is kept."""
+    names = "+".join(f"{index}-{_slug(plan.data.classes[index])}" for index in split.classes)
+    return plan.out / "runs" / names[:100] / spec / f"seed{seed}"
+
+
+def _run(
+    plan: Plan, original: Classifier, split: Split, spec: str, settings: Settings, engine: Engine
+) -> dict[str, Any]:
+    folder = run_folder(plan, split, spec, settings.seed)
+    method = _prepare(choose(spec, plan.data.name), plan, original, settings.seed)
+    about = {"label": spec, **describe_run(original, plan.data, split, method, settings, engine)}
+    identity = hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
+    path = folder / "record.json"
+    if path.exists():
+        record = read_record(path)
+        if record["identity"] != identity:
+            raise InputError(f"{path} is of a run with other settings; choose another --out or delete it")
+        return record
+    engine = replace(engine, checkpoint=folder / "resume" if method is not None else None, observer=None)
+    content: dict[str, Any] = {**about, "identity": identity, "cost": None, "figures": None, "failed": None}
+    try:
+        model: Any = original
+        if method is not None:
+            outcome = unlearn(original, split, method, engine, settings)
+            model, content["cost"] = outcome.model, outcome.cost()
+        sets = predict_sets(model, split, engine, workers=settings.workers)
+        content["figures"] = figures(sets)
+        if distributed.is_first():
+            save_predictions(sets, folder / "predictions.safetensors")
+            if method is not None:
+                mark_forgotten(model, tuple(plan.data.classes[index] for index in split.classes))
+                save(model, folder / "model.safetensors")
+    except Diverged as error:
+        content["failed"] = str(error)
+    if distributed.is_first():
+        write_record(path, content)
+    return content
+
+
+def _prepare(method: Method | None, plan: Plan, original: Classifier, seed: int) -> Method | None:
+    """Fill in what only the comparison knows: the original's recipe, and where its updates were recorded."""
+    if method is not None and name_of(method) == "retrain" and original.card.recipe:
+        return original_recipe(original, plan.data.name)
+    if method is not None and Needs.UPDATES in method.needs:
+        return configure(name_of(method), options={**options_of(method), "updates": str(_updates(plan, seed))})
+    return method
+
+
+def _original(plan: Plan, seed: int, splits: Sequence[Split], engine: Engine) -> Classifier:
+    """Train the original of a seed, or take it from an earlier run."""
+    path = plan.out / "originals" / f"seed{seed}.safetensors"
+    if path.exists():
+        return load(path)
+    settings = replace(plan.settings, seed=seed)
+    recipe = plan.recipe or original_recipe(new_model(plan.data, plan.model, plan.model_options), plan.data.name)
+    engine = replace(engine, checkpoint=path.with_suffix(".resume"), observer=None)
+    model = new_model(plan.data, plan.model, plan.model_options)
+    if any((method := choose(spec, plan.data.name)) and Needs.UPDATES in method.needs for spec in plan.methods):
+        engine.observer = _recorder(plan, seed, splits, recipe, model)
+    model, _ = train_model(model, plan.data, recipe, engine, settings)
+    if distributed.is_first():
+        save(model, path)
+    return load(path) if distributed.is_first() else model
+
+
+def _recorder(plan: Plan, seed: int, splits: Sequence[Split], recipe: Retrain, model: Classifier) -> UpdateRecorder:
+    classes = sorted({index for split in splits for index in split.classes})
+    batches = Batches(plan.data.train, plan.settings.batch_size, shuffle=True, seed=seed)
+    _, size = recorded_size(batches, classes, recipe.epochs, model)
+    require_space(_updates(plan, seed), size)
+    return UpdateRecorder(_updates(plan, seed), classes)
+
+
+def _updates(plan: Plan, seed: int) -> Path:
+    return plan.out / "updates" / f"seed{seed}"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.") or "class"
