@@ -7,6 +7,7 @@ from torch import nn
 
 from unclass.data import ImageData, Split, load_data
 from unclass.engine import Engine
+from unclass.errors import InputError
 from unclass.methods import Method
 from unclass.methods.configure import configure
 from unclass.methods.retrain import Retrain
@@ -73,6 +74,8 @@ def method_for(
 ) -> Method:
     """Return the method to run; `retrain` repeats the recipe on the model's card unless told otherwise."""
     if not isinstance(method, str):
+        if preset is not None or options:
+            raise InputError(f"{method} has its options already; give preset and options with a method's name")
         return method
     if method == "retrain" and preset is None:
         known = original_recipe(model, data.name)

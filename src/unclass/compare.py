@@ -28,6 +28,7 @@ from unclass.runs import (
     new_model,
     original_recipe,
     train_model,
+    trained_card,
     unlearn,
 )
 from unclass.storage import require_space
@@ -61,7 +62,7 @@ class Plan:
 def compare(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
     """Yield the record of each run: for every seed and class the original, the retrained model, then the methods."""
     splits = plan.splits()
-    specs = ["original", "retrain", *(spec for spec in plan.methods if spec not in ("original", "retrain"))]
+    specs = list(dict.fromkeys(["original", "retrain", *plan.methods]))
     for place, seed in enumerate(plan.seeds):
         original = load(plan.originals[place]) if plan.originals else _original(plan, seed, splits, engine)
         check_fit(original, plan.data, str(plan.originals[place]) if plan.originals else "the original")
@@ -86,7 +87,7 @@ def _run(
     plan: Plan, original: Classifier, split: Split, spec: str, settings: Settings, engine: Engine
 ) -> dict[str, Any]:
     folder = run_folder(plan, split, spec, settings.seed)
-    method = _prepare(choose(spec, plan.data.name), plan, original, settings.seed)
+    method = _prepare(spec, plan, original, settings.seed)
     about = {"label": spec, **describe_run(original, plan.data, split, method, settings, engine)}
     identity = hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
     path = folder / "record.json"
@@ -112,13 +113,14 @@ def _run(
     except Diverged as error:
         content["failed"] = str(error)
     if distributed.is_first():
-        write_record(path, content)
+        return read_record(write_record(path, content))
     return content
 
 
-def _prepare(method: Method | None, plan: Plan, original: Classifier, seed: int) -> Method | None:
+def _prepare(spec: str, plan: Plan, original: Classifier, seed: int) -> Method | None:
     """Fill in what only the comparison knows: the original's recipe, and where its updates were recorded."""
-    if method is not None and name_of(method) == "retrain" and original.card.recipe:
+    method = choose(spec, plan.data.name)
+    if spec == "retrain" and original.card.recipe:
         return original_recipe(original, plan.data.name)
     if method is not None and Needs.UPDATES in method.needs:
         return configure(name_of(method), options={**options_of(method), "updates": str(_updates(plan, seed))})
@@ -128,12 +130,15 @@ def _prepare(method: Method | None, plan: Plan, original: Classifier, seed: int)
 def _original(plan: Plan, seed: int, splits: Sequence[Split], engine: Engine) -> Classifier:
     """Train the original of a seed, or take it from an earlier run."""
     path = plan.out / "originals" / f"seed{seed}.safetensors"
-    if path.exists():
-        return load(path)
     settings = replace(plan.settings, seed=seed)
-    recipe = plan.recipe or original_recipe(new_model(plan.data, plan.model, plan.model_options), plan.data.name)
-    engine = replace(engine, checkpoint=path.with_suffix(".resume"), observer=None)
     model = new_model(plan.data, plan.model, plan.model_options)
+    recipe = plan.recipe or original_recipe(model, plan.data.name)
+    if path.exists():
+        earlier = load(path)
+        if earlier.card != trained_card(model, plan.data, recipe, settings):
+            raise InputError(f"{path} was trained with other settings; choose another --out or delete it")
+        return earlier
+    engine = replace(engine, checkpoint=path.with_suffix(".resume"), observer=None)
     if any((method := choose(spec, plan.data.name)) and Needs.UPDATES in method.needs for spec in plan.methods):
         engine.observer = _recorder(plan, seed, splits, recipe, model)
     model, _ = train_model(model, plan.data, recipe, engine, settings)

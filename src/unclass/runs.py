@@ -26,6 +26,10 @@ class Settings:
     batch_size: int = 64
     workers: int = 0
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < 2**32:
+            raise InputError(f"seed {self.seed} is not allowed; use a whole number from 0 to {2**32 - 1}")
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -58,12 +62,17 @@ def train_model(
     everything = Batches(data.train, settings.batch_size, shuffle=True, seed=settings.seed, workers=settings.workers)
     outcome = _run(recipe, model, TrainingData(Withheld("D_f"), everything, ()), engine, settings)
     trained: Any = outcome.model
-    summary = {"name": data.name, "count": len(data.train), "digest": data.train.digest}
-    done = {**options_of(recipe), "batch_size": settings.batch_size, "seed": settings.seed}
-    trained.card = replace(model.card, trained_on=summary, recipe=done)
+    trained.card = trained_card(model, data, recipe, settings)
     if isinstance(engine.observer, UpdateRecorder):
         engine.observer.finish(trained)
     return trained, outcome
+
+
+def trained_card(model: Classifier, data: ImageData, recipe: Retrain, settings: Settings) -> Card:
+    """Return the card of a model once it is trained."""
+    summary = {"name": data.name, "count": len(data.train), "digest": data.train.digest}
+    done = {**options_of(recipe), "batch_size": settings.batch_size, "seed": settings.seed}
+    return replace(model.card, trained_on=summary, recipe=done)
 
 
 def unlearn(model: nn.Module, split: Split, method: Method, engine: Engine, settings: Settings) -> Outcome:

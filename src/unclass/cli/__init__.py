@@ -19,7 +19,6 @@ UsageError: Any = typer.BadParameter.__base__  # click's, wherever this version 
 app = typer.Typer(
     help="Make a trained image classifier forget a class, and see how close that comes to retraining.\n\n"
     "Start with: unclass demo",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -41,9 +40,13 @@ def run(arguments: list[str]) -> int:
     """Run a command and return its exit code: 0 done, 1 failed, 2 bad input."""
     try:
         distributed.start()
-        return int(app(arguments, standalone_mode=False) or 0)
+        return int(app(arguments or ["--help"], prog_name="unclass", standalone_mode=False) or 0)
     except InputError as error:
         return _bad_input(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _bad_input(f"{error.filename}: {error.strerror}; choose another path")
     except KeyboardInterrupt:
         return _bad_input("interrupted; run the same command again to go on", code=130)
     except typer.Exit as stop:

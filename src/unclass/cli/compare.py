@@ -83,8 +83,9 @@ def demo(
 
     Example: unclass demo
     """
-    if force and (out / "runs").is_dir():
-        shutil.rmtree(out)
+    if force and (out / "originals").is_dir():
+        for name in ("runs", "originals", "updates", "figures"):
+            shutil.rmtree(out / name, ignore_errors=True)
     images = o.open_data("digits", None, None, 2, None, 0, False, 0, json_)
     methods = [*METHODS, "boundary-shrink@authors", "boundary-expanding@authors"]
     plan = Plan(images, out, methods, [[DEMO_CLASS]])

@@ -77,6 +77,12 @@ class ImageSet:
         return state.hexdigest()
 
 
+def chunks(rows: Tensor, size: int) -> tuple[Tensor, ...]:
+    """Cut rows into batches. A last batch of one joins its neighbour: batch norm needs two."""
+    parts: tuple[Tensor, ...] = rows.split(size) if len(rows) else ()
+    return (*parts[:-2], torch.cat(parts[-2:])) if len(parts) > 1 and len(parts[-1]) == 1 else parts
+
+
 class _Rows(Dataset[tuple[Tensor, Tensor]]):
     """Lets DataLoader workers decode whole batches."""
 
@@ -112,17 +118,17 @@ class Batches:
         count = len(self.images)
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
         rows = torch.randperm(count, generator=generator) if self.shuffle else torch.arange(count)
-        chunks: tuple[Tensor, ...] = rows.split(self.batch_size)
-        if len(chunks) > 1 and len(chunks[-1]) == 1:
-            chunks = (*chunks[:-2], torch.cat(chunks[-2:]))
-        return chunks
+        return chunks(rows, self.batch_size)
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         order = self.order(self.epoch)
         if isinstance(self.images.source, Tensor):
             pairs: Any = ((self.images.read(rows), self.images.labels[rows]) for rows in order)
         else:
-            pairs = DataLoader(_Rows(self.images), batch_size=None, sampler=order, num_workers=self.workers)
+            # A generator of its own: streaming must not use up torch's random numbers, which methods draw from.
+            own = torch.Generator().manual_seed(self.seed)
+            rows = _Rows(self.images)
+            pairs = DataLoader(rows, batch_size=None, sampler=order, num_workers=self.workers, generator=own)
         for pixels, labels in pairs:
             yield pixels.float().div_(255), labels
 
@@ -139,13 +145,13 @@ class ImageData:
 
     def __post_init__(self) -> None:
         if len(self.classes) < 2:
-            raise InputError(f"{self.name} has {len(self.classes)} class; forgetting one needs at least two")
+            raise InputError(f"{self.name} has {len(self.classes)} class; a classifier needs at least two")
 
     def index(self, label: str | int) -> int:
         """Return the index of a class given by name or index."""
         if str(label) in self.classes:
             return self.classes.index(str(label))
-        if str(label).isdigit() and int(label) < len(self.classes):
+        if str(label).isdecimal() and int(label) < len(self.classes):
             return int(label)
         raise unknown("class", label, self.classes, f" in {self.name}")
 

@@ -7,7 +7,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from unclass.data.images import Batches, ImageData, ImageSet
+from unclass.data.images import Batches, ImageData, ImageSet, chunks
 from unclass.errors import InputError
 
 
@@ -141,11 +141,11 @@ class _InMemory:
         self.epoch = epoch
 
     def __len__(self) -> int:
-        return -(-len(self.x) // self.batch_size)
+        return len(chunks(torch.arange(len(self.x)), self.batch_size))
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         order = torch.randperm(len(self.x), generator=torch.Generator().manual_seed(self.epoch))
-        for places in order.split(self.batch_size):
+        for places in chunks(order, self.batch_size):
             yield self.x[places], places
 
 

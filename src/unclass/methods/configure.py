@@ -9,6 +9,9 @@ from unclass.errors import InputError, unknown
 from unclass.methods import METHODS
 from unclass.methods.method import Method
 
+_TYPES: dict[Any, tuple[type, ...]] = {int: (int,), float: (int, float), bool: (bool,), str: (str,)}
+_WORDS = {int: "a whole number from 0 up", float: "a number from 0 up", bool: "true or false", str: "text"}
+
 
 def configure(
     name: str, *, data: str = "", preset: str | None = None, options: Mapping[str, Any] = types.MappingProxyType({})
@@ -58,8 +61,8 @@ def _check_value(value: Any, hint: Any, what: str) -> None:
     if get_origin(hint) is Literal:
         if value not in get_args(hint):
             raise unknown(f"value of {what}", value, get_args(hint))
-    elif hint in (int, float) and not 0 <= value < float("inf"):
-        raise InputError(f"{what} is {value}; it must be a number from 0 up")
+    elif type(value) not in _TYPES[hint] or (hint in (int, float) and not 0 <= value < float("inf")):
+        raise InputError(f"{what} is {value!r}; it must be {_WORDS[hint]}")
 
 
 def convert(value: Any, hint: Any, what: str) -> Any:
@@ -68,10 +71,9 @@ def convert(value: Any, hint: Any, what: str) -> Any:
         return value
     if hint is bool:
         if value.lower() not in ("true", "false"):
-            raise InputError(f"{what} is {value!r}; it must be true or false")
+            raise InputError(f"{what} is {value!r}; it must be {_WORDS[bool]}")
         return value.lower() == "true"
     try:
         return hint(value)
     except ValueError as error:
-        wanted = "a whole number" if hint is int else "a number"
-        raise InputError(f"{what} is {value!r}; it must be {wanted} from 0 up") from error
+        raise InputError(f"{what} is {value!r}; it must be {_WORDS[hint]}") from error

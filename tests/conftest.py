@@ -1,0 +1,57 @@
+"""Shared by all tests: a few digits, a tiny network trained on them, and an engine that computes in 32 bits."""
+
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+import torch
+
+from unclass.data import DataOptions, ImageData, Split, load_data
+from unclass.engine import Engine
+from unclass.methods.retrain import Retrain
+from unclass.methods.updates import UpdateRecorder
+from unclass.models import Classifier
+from unclass.runs import Settings, new_model, train_model
+
+torch.set_num_threads(1)
+RECIPE = Retrain(epochs=8, lr=0.1)
+
+
+@pytest.fixture(scope="session")
+def digits() -> ImageData:
+    return load_data("digits", DataOptions(per_class=40))
+
+
+@pytest.fixture(scope="session")
+def split(digits: ImageData) -> Split:
+    """The four sets when 3 is forgotten."""
+    return Split.of(digits, ["3"])
+
+
+@pytest.fixture(scope="session")
+def trained(digits: ImageData) -> Classifier:
+    """A small CNN that knows the digits. Never change it: take `model`."""
+    torch.manual_seed(0)
+    fresh = new_model(digits, "small-cnn", {"width": 8})
+    return train_model(fresh, digits, RECIPE, Engine(precision="float32"), Settings(batch_size=32))[0]
+
+
+@pytest.fixture
+def model(trained: Classifier) -> Classifier:
+    """A copy of the trained model, to change at will."""
+    return deepcopy(trained)
+
+
+@pytest.fixture
+def engine() -> Engine:
+    return Engine(precision="float32")
+
+
+@pytest.fixture(scope="session")
+def recorded(digits: ImageData, tmp_path_factory: pytest.TempPathFactory) -> tuple[Classifier, Path]:
+    """A trained model, and the folder of its updates by batches with a 3. Batches of 16: some hold none."""
+    folder = tmp_path_factory.mktemp("recorded") / "updates"
+    torch.manual_seed(0)
+    fresh = new_model(digits, "small-cnn", {"width": 8})
+    recording = Engine(precision="float32", observer=UpdateRecorder(folder, [digits.index("3")]))
+    return train_model(fresh, digits, RECIPE, recording, Settings(batch_size=16))[0], folder
