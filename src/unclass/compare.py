@@ -15,7 +15,7 @@ from unclass.errors import Diverged, InputError
 from unclass.methods import Method, Needs
 from unclass.methods.configure import configure, name_of, options_of
 from unclass.methods.retrain import Retrain
-from unclass.methods.updates import UpdateRecorder, recorded_size
+from unclass.methods.updates import UpdateRecorder, check_updates, recorded_size
 from unclass.metrics import figures
 from unclass.models import Classifier, load, save
 from unclass.predictions import predict_sets, save_predictions
@@ -66,6 +66,8 @@ def compare(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
     for place, seed in enumerate(plan.seeds):
         original = load(plan.originals[place]) if plan.originals else _original(plan, seed, splits, engine)
         check_fit(original, plan.data, str(plan.originals[place]) if plan.originals else "the original")
+        for split in splits:
+            _require_updates(plan, original, split, specs, seed)
         for split in splits:
             for spec in specs:
                 yield _run(plan, original, split, spec, replace(plan.settings, seed=seed), engine)
@@ -125,6 +127,18 @@ def _prepare(spec: str, plan: Plan, original: Classifier, seed: int) -> Method |
     if method is not None and Needs.UPDATES in method.needs:
         return configure(name_of(method), options={**options_of(method), "updates": str(_updates(plan, seed))})
     return method
+
+
+def _require_updates(plan: Plan, original: Classifier, split: Split, specs: Sequence[str], seed: int) -> None:
+    """Raise before anything runs if a method lacks the updates that the original's training should have recorded."""
+    for spec in specs:
+        method = choose(spec, plan.data.name)
+        done = (run_folder(plan, split, spec, seed) / "record.json").exists()
+        if method is not None and Needs.UPDATES in method.needs and not done:
+            try:
+                check_updates(_updates(plan, seed), original, split.classes)
+            except InputError as error:
+                raise InputError(f"{spec} cannot run: {error}; or leave {spec} out of --methods") from error
 
 
 def _original(plan: Plan, seed: int, splits: Sequence[Split], engine: Engine) -> Classifier:

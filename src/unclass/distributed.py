@@ -26,7 +26,7 @@ def launched() -> int:
 def start() -> None:
     """Join the other processes that torchrun started, if it did."""
     if launched() > 1 and not dist.is_initialized():
-        dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+        dist.init_process_group()  # gloo for tensors on CPUs, nccl for those on GPUs
     world()
 
 
@@ -51,26 +51,37 @@ def share(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return (x, y) if size == 1 or len(x) < size else (x[rank::size], y[rank::size])
 
 
-def sum_gradients(parameters: Iterable[nn.Parameter], count: int) -> None:
-    """Replace each gradient of a mean over `count` images by that of the mean over all processes' images."""
+def part_of_mean(loss: Tensor, count: int) -> Tensor:
+    """Return what a mean over this process's `count` images adds to the mean over all processes' images."""
+    return loss if world()[1] == 1 else loss * (count / total(loss.new_tensor(count)))
+
+
+def total(value: Tensor) -> float:
+    """Return the sum of a number over all processes."""
+    if world()[1] == 1:
+        return value.item()
+    value = value.detach().double()
+    dist.all_reduce(value)
+    return value.item()
+
+
+def longest(seconds: float) -> float:
+    """Return the longest time that any process took, so that all of them stop at the same step."""
+    if world()[1] == 1:
+        return seconds
+    value = torch.tensor(seconds)
+    dist.all_reduce(value, dist.ReduceOp.MAX)
+    return value.item()
+
+
+def sum_gradients(parameters: Iterable[nn.Parameter]) -> None:
+    """Replace each gradient by its sum over all processes."""
     if world()[1] == 1:
         return
-    total = torch.tensor(float(count))
-    dist.all_reduce(total)
     for parameter in parameters:
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)
-        parameter.grad.mul_(count / total.item())
         dist.all_reduce(parameter.grad)
-
-
-def mean_loss(loss: Tensor, count: int) -> float:
-    """Return the mean of a loss over all processes' images."""
-    if world()[1] == 1:
-        return loss.item()
-    both = torch.stack([loss.detach().double() * count, torch.tensor(float(count), dtype=torch.double)])
-    dist.all_reduce(both)
-    return (both[0] / both[1]).item()
 
 
 @contextmanager
@@ -90,24 +101,25 @@ def _joint_forward(layer: _BatchNorm, x: Tensor) -> Tensor:
     if not layer.training:
         return type(layer).forward(layer, x)
     axes = [axis for axis in range(x.dim()) if axis != 1]
-    count = torch.tensor([x.numel() / x.shape[1]], dtype=x.dtype)
-    sums = torch.cat([x.sum(axes), (x * x).sum(axes), count])
-    sums = dist_functional.all_reduce(sums)
-    total = sums[-1]
-    mean, square = (sums[:-1] / total).chunk(2)
-    variance = (square - mean * mean).clamp_min(0)
-    with torch.no_grad():
-        _update(layer, mean, variance * total / (total - 1), total)
     shape = [1, -1] + [1] * (x.dim() - 2)
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))  # sums over a batch do not fit into 16 bits
+    sums = dist_functional.all_reduce(torch.cat([wide.sum(axes), wide.new_tensor([x.numel() / x.shape[1]])]))
+    count = sums[-1].detach()
+    mean = sums[:-1] / count
+    centred = wide - mean.view(shape)
+    variance = dist_functional.all_reduce((centred * centred).sum(axes)) / count
+    with torch.no_grad():
+        _update(layer, mean, variance * count / (count - 1))
     scale = (variance + layer.eps).rsqrt()
     if layer.affine:
         scale = scale * layer.weight
-    shift = -mean * scale + (layer.bias if layer.affine else 0)
-    result: Tensor = x * scale.view(shape) + shift.view(shape)
-    return result
+    result = centred * scale.view(shape)
+    if layer.affine:
+        result = result + layer.bias.view(shape)
+    return result.to(x.dtype)
 
 
-def _update(layer: _BatchNorm, mean: Tensor, variance: Tensor, total: Tensor) -> None:
+def _update(layer: _BatchNorm, mean: Tensor, variance: Tensor) -> None:
     if layer.running_mean is None or layer.running_var is None or layer.num_batches_tracked is None:
         return
     layer.num_batches_tracked += 1

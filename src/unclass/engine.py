@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, Literal, Protocol
 
 import torch
@@ -16,6 +17,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from unclass import distributed
 from unclass.data.split import BatchSource, set_epoch
 from unclass.errors import Diverged, InputError, unknown
+from unclass.models.classifier import weights_digest
 from unclass.progress import Tracker, silent
 from unclass.storage import write_atomically
 
@@ -123,7 +125,12 @@ class Engine:
         nesterov = schedule == "one-cycle"
         optimiser = torch.optim.SGD(parameters, lr, momentum, weight_decay=weight_decay, nesterov=nesterov)
         total = epochs * len(batches)
-        run = f"{what}: {total} steps, lr {lr}, {schedule}, {self.precision}, batch norm {batch_norm}"
+        run = (
+            f"{what}: {total} steps, lr {lr}, momentum {momentum}, weight decay {weight_decay}, {schedule}, "
+            f"{self.precision}, batch norm {batch_norm}, seed {torch.initial_seed()}"
+        )
+        if self.checkpoint is not None:
+            run += f", from weights {weights_digest(model)[:12]}"
         position = self._resume(model, optimiser, run)
         if self.observer is not None:
             self.observer.start(model)
@@ -141,7 +148,7 @@ class Engine:
                 if self.observer is not None:
                     self.observer.after_step(position.step, model, y)
                 now = time.monotonic()
-                position.seconds = now - began
+                position.seconds = distributed.longest(now - began)
                 if self.budget.spent(position.step, position.seconds):
                     break
                 if now - saved > self.checkpoint_seconds:
@@ -157,12 +164,11 @@ class Engine:
         x, y = self.move(*distributed.share(x, y))
         optimiser.zero_grad(set_to_none=True)
         with self.arithmetic():
-            value = loss(model, x, y)
-        if not math.isfinite(distributed.mean_loss(value, len(x))):
+            value = distributed.part_of_mean(loss(model, x, y), len(x))
+        if not math.isfinite(distributed.total(value)):
             raise Diverged(f"the loss is not finite in {at}; nothing was changed: lower lr or the number of epochs")
         value.backward()
-        parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
-        distributed.sum_gradients(parameters, len(x))
+        distributed.sum_gradients(parameter for group in optimiser.param_groups for parameter in group["params"])
         optimiser.step()
 
     def _save(self, model: nn.Module, optimiser: torch.optim.Optimizer, position: _Position, run: str) -> None:
@@ -175,21 +181,26 @@ class Engine:
             "position": vars(position),
             "rng": torch.get_rng_state(),
         }
-        write_atomically(self.checkpoint, lambda file: torch.save(state, file))
+        write_atomically(self.checkpoint, lambda file: _write(state, file))
 
     def _resume(self, model: nn.Module, optimiser: torch.optim.Optimizer, run: str) -> _Position:
         if self.checkpoint is None or not self.checkpoint.exists():
             return _Position()
         try:
-            state = torch.load(self.checkpoint, map_location=self.device, weights_only=True)
-        except (RuntimeError, OSError, EOFError) as error:
-            raise InputError(f"{self.checkpoint} cannot be resumed from ({error}); delete it to start anew") from error
+            state = torch.load(self.checkpoint, map_location="cpu", weights_only=True)
+        except (RuntimeError, OSError, EOFError, UnpicklingError) as error:
+            raise InputError(f"{self.checkpoint} is not a whole resume file; delete it to start anew") from error
         if state["run"] != run:
             raise InputError(f"{self.checkpoint} is of another run ({state['run']}); delete it to start anew")
         model.load_state_dict(state["model"])
         optimiser.load_state_dict(state["optimiser"])
         torch.set_rng_state(state["rng"])
         return _Position(**state["position"])
+
+
+def _write(state: dict[str, Any], path: Path) -> None:
+    with path.open("wb") as file:  # given a path, torch does not say that the disk is full
+        torch.save(state, file)
 
 
 @cache

@@ -52,7 +52,7 @@ class Predictions:
         return Predictions(self.logits[rows], self.labels[rows])
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def predict(model: nn.Module, batches: BatchSource, engine: Engine, what: str = "") -> Predictions:
     """Return the logits of a model in evaluation mode, in 32 bits, with the labels."""
     training = model.training
@@ -62,7 +62,7 @@ def predict(model: nn.Module, batches: BatchSource, engine: Engine, what: str = 
         logits.append(model(x).float().cpu())
         labels.append(y.cpu())
     model.train(training)
-    return Predictions(torch.cat(logits).clone(), torch.cat(labels).clone())
+    return Predictions(torch.cat(logits), torch.cat(labels))
 
 
 def predict_sets(

@@ -10,27 +10,30 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
+
 from unclass.errors import InputError
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> Path:
     """Let `write` fill a temporary file beside `path`, then move it into place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
     try:
-        write(temporary)
-        temporary.chmod(0o644)
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            write(temporary)
+            temporary.chmod(0o644)
+            with temporary.open("rb") as written:
+                os.fsync(written.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except (OSError, SafetensorError) as error:
+        if getattr(error, "errno", None) == errno.ENOSPC or f"os error {errno.ENOSPC}" in str(error):
             raise no_space(path) from error
-        raise
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise InputError(f"{path} cannot be written ({error}); write elsewhere") from error
     return path
 
 

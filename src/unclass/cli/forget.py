@@ -15,7 +15,6 @@ from unclass.models import load, save
 from unclass.predictions import predict_sets
 from unclass.records import command, write_record
 from unclass.runs import Settings, check_fit, describe_run, mark_forgotten, unlearn
-from unclass.storage import require_absent
 
 
 def forget(
@@ -48,7 +47,7 @@ def forget(
 
     Example: unclass forget all-cnn.safetensors --data cifar10 --class deer --out no-deer.safetensors
     """
-    require_absent(out, force)
+    record = o.record_beside(out, force)
     original = load(model)
     images = o.open_data(data, root, size, people, per_class, split_seed, skip_bad, workers, json_)
     check_fit(original, images, str(model))
@@ -65,11 +64,11 @@ def forget(
         content["figures"] = figures(predict_sets(outcome.model, split, engine, workers=workers))
     if distributed.is_first():
         save(outcome.model, out)  # type: ignore[arg-type]
-        write_record(out.with_suffix(".json"), content)
+        write_record(record, content)
     if json_:
         give_json(content)
         return
     names = ", ".join(content["forget_classes"])
-    say(f"{out}: forgot {names} with {method} in {outcome.seconds:.1f} s; record: {out.with_suffix('.json')}")
+    say(f"{out}: forgot {names} with {method} in {outcome.seconds:.1f} s; record: {record}")
     for name, value in content.get("figures", {}).items():
         say(f"  {name.replace('_', ' '):<24} {100 * value:6.2f} %")

@@ -11,6 +11,7 @@ from unclass.errors import InputError
 from unclass.methods import METHODS
 from unclass.models import MODELS
 from unclass.progress import show, silent
+from unclass.storage import require_absent
 
 DATA_HELP = f"Data set: {', '.join(DATA)}, or folder:PATH with train/CLASS/*, test/CLASS/* or CLASS/*."
 _DATA, _ENGINE = "Data", "Computing"
@@ -85,6 +86,16 @@ def open_engine(
     """Return the engine that the options describe."""
     budget = Budget(max_steps, max_seconds)
     return Engine(device, precision, compile_, budget, silent if quiet else show)
+
+
+def record_beside(out: Path, force: bool) -> Path:
+    """Return where the record of a checkpoint goes; raise if either is there and may not be replaced."""
+    record = out.with_suffix(".json")
+    if record == out:
+        raise InputError(f"{out} is where the record goes; end the checkpoint's name in .safetensors")
+    for path in (out, record):
+        require_absent(path, force)
+    return record
 
 
 def assignments(texts: list[str]) -> dict[str, Any]:

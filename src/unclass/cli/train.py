@@ -19,7 +19,6 @@ from unclass.models import Classifier, save, weights_digest
 from unclass.predictions import predict
 from unclass.records import command, write_record
 from unclass.runs import Settings, new_model, train_model
-from unclass.storage import require_absent
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 
@@ -54,7 +53,7 @@ def train(
 
     Example: unclass train cifar10 --model all-cnn --out all-cnn.safetensors
     """
-    require_absent(out, force)
+    record = o.record_beside(out, force)
     images = o.open_data(data, root, size, people, per_class, split_seed, skip_bad, workers, json_)
     recipe = configure("retrain", data=images.name, preset=preset, options=o.assignments(set_))
     assert isinstance(recipe, Retrain)
@@ -68,6 +67,7 @@ def train(
     if distributed.is_first():
         save(trained, out)
     test = accuracy(predict(trained, Batches(images.test, 500, workers=workers), engine, "testing"))
+    done = outcome.steps / len(Batches(images.train, batch_size)) * len(images.train)
     content: dict[str, Any] = {
         "command": command(),
         "kind": "train",
@@ -78,15 +78,15 @@ def train(
         "precision": engine.precision,
         "weights": weights_digest(trained),
         "cost": outcome.cost(),
-        "figures": {"accuracy_test": test, "images_per_second": recipe.epochs * len(images.train) / outcome.seconds},
+        "figures": {"accuracy_test": test, "images_per_second": done / outcome.seconds},
     }
     if distributed.is_first():
-        write_record(out.with_suffix(".json"), content)
+        write_record(record, content)
     if json_:
         give_json(content)
     else:
         took = f"{outcome.steps} steps in {outcome.seconds:.0f} s"
-        say(f"{out}: test accuracy {100 * test:.2f} %, {took}; record: {out.with_suffix('.json')}")
+        say(f"{out}: test accuracy {100 * test:.2f} %, {took}; record: {record}")
 
 
 def _fresh(images: ImageData, name: str | None, options: dict[str, Any], recipe: Retrain) -> Classifier:

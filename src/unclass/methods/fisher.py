@@ -2,7 +2,6 @@
 
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, ClassVar
 
 import torch
@@ -69,15 +68,13 @@ def diagonal_fisher(model: nn.Module, batches: BatchSource, engine: Engine, imag
         return {name: row.square().sum(0) for name, row in rows.items()}
 
     seen = 0
-    limit = None if not images else -(-images // _batch_size(batches))
-    for x, _ in islice(engine.stream(batches, "fisher information"), limit):
+    for x, _ in engine.stream(batches, "fisher information"):
+        x = x[: images - seen] if images else x
         classes = model(x[:1]).shape[1]
         for chunk in x.split(max(1, CHUNK_BYTES // (bytes_each * classes))):
             for name, square in vmap(squares)(chunk).items():
                 total[name] += square.sum(0)
         seen += len(x)
+        if seen == images:
+            break
     return {name: value / seen for name, value in total.items()}
-
-
-def _batch_size(batches: BatchSource) -> int:
-    return len(next(iter(batches))[0])

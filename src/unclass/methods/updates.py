@@ -23,6 +23,7 @@ class UpdateRecorder:
     def __init__(self, folder: Path, classes: Sequence[int]) -> None:
         self.folder, self.classes = folder, torch.tensor(list(classes))
         self.before: dict[str, Tensor] = {}
+        self.last: Path | None = None
 
     def start(self, model: nn.Module) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -30,18 +31,24 @@ class UpdateRecorder:
 
     def after_step(self, step: int, model: nn.Module, y: Tensor) -> None:
         held = self.classes[torch.isin(self.classes, y.cpu())]
+        path = self.folder / f"{step:08d}.safetensors"
         after = {name: weight.detach().cpu() for name, weight in model.named_parameters()}
         if len(held) and distributed.is_first():
             update = {name: (after[name] - self.before[name]).contiguous() for name in after}
             metadata = {"classes": json.dumps(held.tolist())}
-            path = self.folder / f"{step:08d}.safetensors"
             write_atomically(path, lambda file: save_file(update, file, metadata))
+        elif distributed.is_first():
+            path.unlink(missing_ok=True)  # left by another run that was killed
+        self.last = path
         for name, weight in after.items():
             self.before[name].copy_(weight)
 
     def finish(self, model: nn.Module) -> None:
         """Say whose updates these are, so that they are never subtracted from another model."""
         if distributed.is_first():
+            for path in self.folder.glob("*.safetensors"):
+                if self.last is not None and path > self.last:  # left by a longer run that was killed
+                    path.unlink()
             content = {"classes": self.classes.tolist(), "weights": weights_digest(model)}
             write_json(self.folder / "updates.json", content)
 
@@ -64,6 +71,15 @@ def prepare_recording(folder: Path, needed: int) -> None:
 
 def recorded_updates(folder: Path, model: nn.Module, forget: Sequence[int]) -> Iterator[dict[str, Tensor]]:
     """Walk through the recorded updates of batches that held one of the classes to forget."""
+    check_updates(folder, model, forget)
+    for path in sorted(folder.glob("*.safetensors")):
+        with safe_open(path, framework="pt") as file:
+            if set(json.loads(file.metadata()["classes"])) & set(forget):
+                yield {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+def check_updates(folder: Path, model: nn.Module, forget: Sequence[int]) -> None:
+    """Raise unless `folder` holds the updates of this model for the classes to forget."""
     content = _content(folder)
     missing = sorted(set(forget) - set(content["classes"]))
     if missing:
@@ -72,10 +88,6 @@ def recorded_updates(folder: Path, model: nn.Module, forget: Sequence[int]) -> I
         )
     if content["weights"] != weights_digest(model):
         raise InputError(f"{folder} was recorded for another model; give the one that was trained with it")
-    for path in sorted(folder.glob("*.safetensors")):
-        with safe_open(path, framework="pt") as file:
-            if set(json.loads(file.metadata()["classes"])) & set(forget):
-                yield {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
 
 
 def _content(folder: Path) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def load(path: str | Path) -> Classifier:
     """Return the classifier in a checkpoint that `save` wrote, in evaluation mode."""
     weights, metadata = read(path)
     if metadata.get("format") != FORMAT:
-        raise InputError(f"{path} has no unclass card; it holds bare weights: use unclass.load_weights on your model")
+        raise InputError(f"{path} has no unclass card; train from it with: unclass train DATA --set start={path}")
     model = build(_card(metadata["card"], path))
     load_weights(model.network, weights, str(path))
     return model.eval()

@@ -60,7 +60,8 @@ class Classifier(nn.Module):
         self.register_buffer("std", torch.tensor(card.std).view(-1, 1, 1), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.network((x - self.mean) / self.std)  # type: ignore[no-any-return]
+        weight = next(self.network.parameters())  # pictures come in 32 bits, weights as they were saved
+        return self.network(((x - self.mean) / self.std).to(weight.dtype))  # type: ignore[no-any-return]
 
 
 def build(card: Card) -> Classifier:

@@ -1,5 +1,6 @@
 """Starting from weights that others have trained: ImageNet's or VGGFace2's ResNet-50, or any with the same keys."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from unclass.models.classifier import Classifier
 
 
 def load_pretrained(model: nn.Module, path: str | Path) -> nn.Module:
-    """Copy weights of the same name and shape from a file into a model; what has other shapes (the head) stays new.
+    """Copy weights of the same name and shape from a file into a model; one layer may differ (the head): it stays new.
 
     Safetensors, or the published VGGFace2 pickle of arrays under `state_dict`, which is read without executing it.
     """
@@ -22,13 +23,19 @@ def load_pretrained(model: nn.Module, path: str | Path) -> nn.Module:
     weights = read_weights(Path(path))
     own = network.state_dict()
     same = {key: value for key, value in weights.items() if key in own and value.shape == own[key].shape}
-    if len(same) < len(own) / 2:
+    new, unused = _layers(own.keys() - same.keys()), _layers(weights.keys() - own.keys())
+    if not same or len(new) > 1 or len(unused) > 1:
         raise InputError(
-            f"{path} fits {len(same)} of the model's {len(own)} tensors; it is of another architecture: name the right "
-            "--model and its options"
+            f"{path} fits {len(same)} of the model's {len(own)} tensors, {len(new)} layers stay new and {len(unused)} "
+            "find no place; it is of another architecture: name the right --model and its options"
         )
     network.load_state_dict({**own, **{key: value.to(own[key].dtype) for key, value in same.items()}})
     return model
+
+
+def _layers(keys: Iterable[str]) -> set[str]:
+    """Return the layers that keys belong to. Older files do not count batches: that alone makes no difference."""
+    return {key.rpartition(".")[0] for key in keys if not key.endswith("num_batches_tracked")}
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
