@@ -1,46 +1,85 @@
 """Reading published pickles of arrays without executing them.
 
-A pickle is a program. This reader runs the few instructions that build dicts, lists, numbers, text and NumPy arrays,
-and refuses everything else by name.
+A pickle is a program. This reader runs the few instructions that build dicts, lists, numbers, text and arrays of
+numbers, and refuses everything else by name. What a pickle wants from NumPy is done here: NumPy's own functions believe
+a pickle about sizes and types, and one that lies makes them read and write where they should not.
 """
 
 import pickle
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from unclass.errors import InputError
 
-_ALLOWED = {
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy.core.multiarray", "scalar"),
-    ("numpy._core.multiarray", "scalar"),
-    ("numpy.core.numeric", "_frombuffer"),
-    ("numpy._core.numeric", "_frombuffer"),
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("_codecs", "encode"),
-    ("collections", "OrderedDict"),
+
+class _Type:
+    """Stands for numpy.dtype: a kind of number and its byte order."""
+
+    def __init__(self, code: str, *_: Any) -> None:
+        self.dtype = np.dtype(str(code))
+        if self.dtype.kind not in "biufc":
+            raise pickle.UnpicklingError(f"it holds {self.dtype}, not numbers")
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.dtype = self.dtype.newbyteorder(state[1])
+
+    def read(self, data: bytes | str) -> NDArray[Any]:
+        raw = data.encode("latin1") if isinstance(data, str) else data  # Python 2 knew no bytes
+        return np.frombuffer(bytearray(raw), self.dtype)
+
+
+class _Array(np.ndarray[Any, Any]):
+    """An array whose content is still to come."""
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:  # type: ignore[override]
+        _, shape, kind, fortran, data = state
+        values = kind.read(data).reshape(shape, order="F" if fortran else "C")
+        super().__setstate__((1, values.shape, values.dtype, False, values.tobytes()))
+
+
+def _scalar(kind: _Type, data: bytes | str) -> Any:
+    return kind.read(data)[0]
+
+
+def _from_buffer(data: bytes, kind: _Type, shape: tuple[int, ...], order: Any) -> NDArray[Any]:
+    return kind.read(data).reshape(shape, order=order)
+
+
+_ALLOWED: dict[tuple[str, str], Any] = {
+    ("numpy.multiarray", "_reconstruct"): lambda *_: _Array(0),
+    ("numpy.multiarray", "scalar"): _scalar,
+    ("numpy.numeric", "_frombuffer"): _from_buffer,
+    ("numpy", "ndarray"): None,  # only ever named, as what _reconstruct shall make
+    ("numpy", "dtype"): _Type,
+    ("_codecs", "encode"): lambda text, _: text.encode("latin1"),
+    ("__builtin__", "bytes"): lambda: b"",
+    ("collections", "OrderedDict"): OrderedDict,
 }
 
 
 class _ArraysOnly(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _ALLOWED:
+        place = module.replace("numpy._core.", "numpy.").replace("numpy.core.", "numpy."), name
+        if place not in _ALLOWED:
             raise pickle.UnpicklingError(f"it would call {module}.{name}")
-        return super().find_class(module.replace("numpy.core", "numpy._core"), name)
+        return _ALLOWED[place]
 
 
 def read_arrays(path: Path, encoding: str = "latin1") -> Any:
     """Return the dicts, lists and arrays in a pickle; refuse one that would call anything else."""
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
     try:
         with path.open("rb") as file:
             return _ArraysOnly(file, encoding=encoding).load()
-    except FileNotFoundError as error:
-        raise InputError(f"there is no file {path}") from error
-    except (pickle.UnpicklingError, EOFError, ValueError, ImportError, AttributeError, IndexError) as error:
+    except Exception as error:  # a damaged pickle can raise anything
+        reason = " ".join(str(error).split())
         raise InputError(
-            f"{path} is not opened, since a pickle can execute code and this one is more than arrays ({error}); in a "
+            f"{path} is not opened, since a pickle can execute code and this one is more than arrays ({reason}); in a "
             'sandbox you trust, convert it: python -c "import sys, pickle, torch, safetensors.torch as s; '
             "d = pickle.load(open(sys.argv[1], 'rb'), encoding='latin1'); d = d.get('state_dict', d); "
             's.save_file({k: torch.as_tensor(v) for k, v in d.items()}, sys.argv[2])" IN.pkl OUT.safetensors'

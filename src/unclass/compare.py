@@ -91,7 +91,7 @@ def _run(
     folder = run_folder(plan, split, spec, settings.seed)
     method = _prepare(spec, plan, original, settings.seed)
     about = {"label": spec, **describe_run(original, plan.data, split, method, settings, engine)}
-    identity = hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
+    identity = _identity(about)
     path = folder / "record.json"
     if path.exists():
         record = read_record(path)
@@ -117,6 +117,12 @@ def _run(
     if distributed.is_first():
         return read_record(write_record(path, content))
     return content
+
+
+def _identity(about: dict[str, Any]) -> str:
+    """Return a digest of what determines a run's result; where the recorded updates lie does not."""
+    options = {key: value for key, value in about["options"].items() if key != "updates"}
+    return hashlib.sha256(json.dumps({**about, "options": options}, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _prepare(spec: str, plan: Plan, original: Classifier, seed: int) -> Method | None:

@@ -113,7 +113,7 @@ def _joint_forward(layer: _BatchNorm, x: Tensor) -> Tensor:
     scale = (variance + layer.eps).rsqrt()
     if layer.affine:
         scale = scale * layer.weight
-    result = centred * scale.view(shape)
+    result: Tensor = centred * scale.view(shape)
     if layer.affine:
         result = result + layer.bias.view(shape)
     return result.to(x.dtype)

@@ -154,9 +154,13 @@ class Engine:
                 if now - saved > self.checkpoint_seconds:
                     self._save(model, optimiser, position, run)
                     saved = now
+        self._forget_place()
+        return model.eval()
+
+    def _forget_place(self) -> None:
+        """Remove the file to resume from: the run is over, well or badly."""
         if self.checkpoint is not None and distributed.is_first():
             self.checkpoint.unlink(missing_ok=True)
-        return model.eval()
 
     def _step(
         self, model: nn.Module, optimiser: torch.optim.Optimizer, loss: Loss, x: Tensor, y: Tensor, at: str
@@ -166,6 +170,7 @@ class Engine:
         with self.arithmetic():
             value = distributed.part_of_mean(loss(model, x, y), len(x))
         if not math.isfinite(distributed.total(value)):
+            self._forget_place()
             raise Diverged(f"the loss is not finite in {at}; nothing was changed: lower lr or the number of epochs")
         value.backward()
         distributed.sum_gradients(parameter for group in optimiser.param_groups for parameter in group["params"])

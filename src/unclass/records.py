@@ -46,12 +46,14 @@ def write_record(path: Path, content: dict[str, Any]) -> Path:
 def read_record(path: Path) -> dict[str, Any]:
     """Read a record and make sure that it is one."""
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError) as error:
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise InputError(f"{path} is not a record ({error}); delete it to run this again") from error
-    if content.get("schema") != SCHEMA:
-        raise InputError(f"{path} is a record of schema {content.get('schema')!r}, not {SCHEMA!r}; delete or move it")
-    return content
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if schema != SCHEMA:
+        raise InputError(f"{path} is a record of schema {schema!r}, not {SCHEMA!r}; delete or move it")
+    result: dict[str, Any] = content
+    return result
 
 
 def _processor() -> str:

@@ -15,6 +15,7 @@ from unclass.cli.train import train
 from unclass.errors import InputError
 
 UsageError: Any = typer.BadParameter.__base__  # click's, wherever this version of typer keeps it
+INTERRUPTED = 130
 
 app = typer.Typer(
     help="Make a trained image classifier forget a class, and see how close that comes to retraining.\n\n"
@@ -40,15 +41,18 @@ def run(arguments: list[str]) -> int:
     """Run a command and return its exit code: 0 done, 1 failed, 2 bad input."""
     try:
         distributed.start()
-        return int(app(arguments or ["--help"], prog_name="unclass", standalone_mode=False) or 0)
+        code = int(app(arguments or ["--help"], prog_name="unclass", standalone_mode=False) or 0)
+        if code == INTERRUPTED:  # typer turns Ctrl-C into it
+            raise KeyboardInterrupt
+        return code
     except InputError as error:
         return _bad_input(str(error))
     except OSError as error:
         if error.filename is None:
             raise
         return _bad_input(f"{error.filename}: {error.strerror}; choose another path")
-    except KeyboardInterrupt:
-        return _bad_input("interrupted; run the same command again to go on", code=130)
+    except (KeyboardInterrupt, typer.Abort):
+        return _bad_input("interrupted; run the same command again to go on", code=INTERRUPTED)
     except typer.Exit as stop:
         return stop.exit_code
     except UsageError as error:

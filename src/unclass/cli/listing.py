@@ -23,7 +23,7 @@ def list_(json_: o.Json = False) -> None:
         return
     table = Table(title="Methods", title_justify="left", show_lines=True)
     for column in ("name", "reads", "what it does", "options", "presets"):
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column == "name")
     for name, about in methods.items():
         options = ", ".join(f"{key}={value}" for key, value in about["options"].items())
         table.add_row(name, about["needs"], about["summary"], options, ", ".join(about["presets"]))

@@ -1,5 +1,6 @@
 """unclass train."""
 
+import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,11 +12,11 @@ from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.data import Batches, ImageData
 from unclass.errors import InputError
-from unclass.methods.configure import configure, options_of
+from unclass.methods.configure import check_value, configure, convert, options_of
 from unclass.methods.retrain import Retrain
 from unclass.methods.updates import UpdateRecorder, prepare_recording, recorded_size
 from unclass.metrics import accuracy
-from unclass.models import Classifier, save, weights_digest
+from unclass.models import MODELS, Classifier, save, weights_digest
 from unclass.predictions import predict
 from unclass.records import command, write_record
 from unclass.runs import Settings, new_model, train_model
@@ -91,19 +92,19 @@ def train(
 
 def _fresh(images: ImageData, name: str | None, options: dict[str, Any], recipe: Retrain) -> Classifier:
     name = name or DEFAULT_MODELS.get(images.name, "resnet-18")
-    typed = {key: _value(value) for key, value in options.items()}
     mean, std = IMAGENET if recipe.start != "scratch" else ((0.5,), (0.5,))
-    return new_model(images, name, typed, mean, std)
+    return new_model(images, name, _typed(name, options), mean, std)
 
 
-def _value(text: str) -> Any:
-    """Read an architecture's option: true, false or a number."""
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    try:
-        return int(text) if text.isdigit() else float(text)
-    except ValueError as error:
-        raise InputError(f"option value {text!r} is not allowed; give true, false or a number") from error
+def _typed(name: str, options: dict[str, str]) -> dict[str, Any]:
+    """Read an architecture's options as the types that it asks for; what it does not know is left to `build`."""
+    typed: dict[str, Any] = dict(options)
+    asked = inspect.signature(MODELS[name]).parameters if name in MODELS else {}
+    for option in options.keys() & asked.keys():
+        hint, what = asked[option].annotation, f"{name} option {option}"
+        typed[option] = convert(options[option], hint, what)
+        check_value(typed[option], hint, what)
+    return typed
 
 
 def _recorder(
@@ -114,6 +115,6 @@ def _recorder(
     classes = [images.index(label) for label in labels]
     batches = Batches(images.train, settings.batch_size, shuffle=True, seed=settings.seed)
     count, size = recorded_size(batches, classes, recipe.epochs, model)
-    note(f"recording {count:,} updates: {size / 1e9:,.2f} GB in {folder}")
     prepare_recording(folder, size)
+    note(f"recording {count:,} updates: {size / 1e9:,.2f} GB in {folder}")
     return UpdateRecorder(folder, classes)

@@ -3,7 +3,7 @@
 from unclass.data.images import Batches, ImageData, ImageSet
 from unclass.data.options import DataOptions
 from unclass.data.sources import DATA, load_data
-from unclass.data.split import BatchSource, Counted, Indexed, Split, TrainingData, Withheld
+from unclass.data.split import BatchSource, Counted, Indexed, Split, TensorBatches, TrainingData, Withheld
 
 __all__ = [
     "DATA",
@@ -15,6 +15,7 @@ __all__ = [
     "ImageSet",
     "Indexed",
     "Split",
+    "TensorBatches",
     "TrainingData",
     "Withheld",
     "load_data",

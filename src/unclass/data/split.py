@@ -119,7 +119,7 @@ class Indexed:
         else:
             pairs = [(x, y) for x, y in batches]
             self.labels = torch.cat([y for _, y in pairs])
-            self.batches = _InMemory(torch.cat([x for x, _ in pairs]), len(pairs[0][0]))
+            self.batches = TensorBatches(torch.cat([x for x, _ in pairs]), len(pairs[0][0]))
 
     def set_epoch(self, epoch: int) -> None:
         set_epoch(self.batches, epoch)
@@ -131,7 +131,7 @@ class Indexed:
         return iter(self.batches)
 
 
-class _InMemory:
+class TensorBatches:
     """Shuffled batches of (x, place) over a tensor."""
 
     def __init__(self, x: Tensor, batch_size: int) -> None:

@@ -5,6 +5,7 @@ from unclass.methods.boundary_expanding import BoundaryExpanding
 from unclass.methods.boundary_shrink import BoundaryShrink
 from unclass.methods.finetune import Finetune
 from unclass.methods.fisher import Fisher
+from unclass.methods.logit_mask import LogitMask
 from unclass.methods.method import Method, Needs
 from unclass.methods.negative_gradient import NegativeGradient
 from unclass.methods.random_labels import RandomLabels
@@ -19,6 +20,7 @@ METHODS: dict[str, type[Method]] = {
     "amnesiac": Amnesiac,
     "boundary-shrink": BoundaryShrink,
     "boundary-expanding": BoundaryExpanding,
+    "logit-mask": LogitMask,
 }
 
 __all__ = ["METHODS", "Method", "Needs"]

@@ -59,7 +59,7 @@ class BoundaryShrink:
         def loss(unlearned: nn.Module, x: Tensor, i: Tensor) -> Tensor:
             each = F.cross_entropy(unlearned(x), targets[i], reduction="none")
             value = (weights[i] * each).sum() / weights[i].sum().clamp_min(1e-12)
-            return value + self.curvature * self.bend(unlearned, x, targets[i]) if self.curvature else value
+            return value + self.curvature * self.bend(unlearned, x, targets[i], weights[i]) if self.curvature else value
 
         return engine.fit(
             deepcopy(model),
@@ -121,7 +121,7 @@ class BoundaryShrink:
             return label, (~stayed).float()
         return torch.where(stayed, best if self.uncrossed == "runner-up" else y, label), torch.ones_like(x[:, 0, 0, 0])
 
-    def bend(self, unlearned: nn.Module, x: Tensor, target: Tensor) -> Tensor:
+    def bend(self, unlearned: nn.Module, x: Tensor, target: Tensor, weight: Tensor) -> Tensor:
         """Return E‖∇L(x + hz) − ∇L(x)‖², z the unit vector along sign ∇L(x): how curved the loss is (CURE, 2019)."""
 
         def gradient(at: Tensor) -> Tensor:
@@ -131,4 +131,5 @@ class BoundaryShrink:
 
         here = gradient(x)
         direction = F.normalize(here.detach().sign().flatten(1), dim=1).view_as(x)
-        return (gradient(x + self.curvature_step * direction) - here).flatten(1).square().sum(1).mean()
+        bends = (gradient(x + self.curvature_step * direction) - here).flatten(1).square().sum(1)
+        return (weight * bends).sum() / weight.sum().clamp_min(1e-12)

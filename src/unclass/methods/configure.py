@@ -53,11 +53,12 @@ def check(method: Method) -> Method:
     """Raise unless every option has an allowed value; options are data, so this looks at their types alone."""
     for option, hint in get_type_hints(type(method)).items():
         if option in option_names(type(method)):
-            _check_value(getattr(method, option), hint, f"{name_of(method)} option {option}")
+            check_value(getattr(method, option), hint, f"{name_of(method)} option {option}")
     return method
 
 
-def _check_value(value: Any, hint: Any, what: str) -> None:
+def check_value(value: Any, hint: Any, what: str) -> None:
+    """Raise unless `value` is one that an option of this type may have."""
     if get_origin(hint) is Literal:
         if value not in get_args(hint):
             raise unknown(f"value of {what}", value, get_args(hint))

@@ -41,8 +41,9 @@ class Fisher:
                 if tensor is not None:
                     tensor[list(data.classes)] = 0
             for name, weight in unlearned.named_parameters():
-                least = self.floor * information[name].mean() + torch.finfo(weight.dtype).tiny
-                weight.add_(self.noise * information[name].clamp_min(least).pow(-0.25) * torch.randn_like(weight))
+                least = self.floor * information[name].mean()
+                if least > 0:  # else nothing depends on this layer
+                    weight.add_(self.noise * information[name].clamp_min(least).pow(-0.25) * torch.randn_like(weight))
         return unlearned
 
 

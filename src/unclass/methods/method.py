@@ -14,13 +14,14 @@ from unclass.engine import Engine
 class Needs(Flag):
     """The data that a method may read."""
 
+    NOTHING = 0
     FORGET = auto()
     RETAIN = auto()
     UPDATES = auto()
 
     def words(self) -> str:
         words = {Needs.FORGET: "D_f", Needs.RETAIN: "D_r", Needs.UPDATES: "recorded updates"}
-        return " + ".join(text for need, text in words.items() if need in self)
+        return " + ".join(text for need, text in words.items() if need in self) or "nothing"
 
 
 Preset = dict[str, Any]

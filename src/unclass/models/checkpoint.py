@@ -76,4 +76,7 @@ def _card(text: str, path: str | Path) -> Card:
     known = {field.name for field in fields(Card)}
     tuples = {"classes", "shape", "mean", "std", "forgotten"}
     content: Any = {key: tuple(value) if key in tuples else value for key, value in values.items() if key in known}
-    return Card(**content)
+    try:
+        return Card(**content)
+    except TypeError as error:
+        raise InputError(f"{path} has a card that lacks something ({error}); save the model again") from error

@@ -34,6 +34,14 @@ def find_head(model: nn.Module, x: Tensor) -> Head:
     return heads[-1]
 
 
+def last_linear(model: nn.Module) -> nn.Linear:
+    """Return the linear layer that was registered last: the head, where there is no image to find it with."""
+    layers = [module for module in model.modules() if isinstance(module, nn.Linear)]
+    if not layers:
+        raise InputError(f"{type(model).__name__} has no linear layer; use a network that ends in a linear head")
+    return layers[-1]
+
+
 def outputs(head: Head) -> int:
     """Return how many classes a head tells apart."""
     return head.out_features if isinstance(head, nn.Linear) else head.out_channels

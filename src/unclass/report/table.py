@@ -43,7 +43,8 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 
 def _name(row: dict[str, Any]) -> str:
-    return str(row["method"]) + (" (reference)" if row["method"] == "retrain" else "")
+    failed = f" ({row['failed']} of {row['runs'] + row['failed']} failed)" if row["failed"] and row["runs"] else ""
+    return str(row["method"]) + (" (reference)" if row["method"] == "retrain" else "") + failed
 
 
 def _percent(value: dict[str, float], several: bool) -> str:

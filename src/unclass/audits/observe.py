@@ -1,0 +1,104 @@
+"""Looking at each model once for each set of images; every check works on what was seen."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from unclass.data import Batches, ImageSet, Split
+from unclass.engine import Engine
+from unclass.metrics.membership import balanced_sample
+from unclass.models.head import Head, find_head, head_inputs
+from unclass.predictions import Predictions
+
+LARGEST_SET = 5000
+LAYERS, LAYER_IMAGES = 10, 400
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What a model shows of itself: logits and penultimate features on the four sets, and its head.
+
+    `layers` holds outputs by layer on the first images of D_f and of D_rt, shrunk to 2 × 2 places.
+    """
+
+    predictions: Mapping[str, Predictions]
+    features: Mapping[str, Tensor]
+    head_weight: Tensor
+    head_bias: Tensor | None
+    layers: Mapping[str, Tensor] = field(default_factory=dict)
+
+
+def sample_split(split: Split, seed: int, largest: int = LARGEST_SET) -> Split:
+    """Return at most `largest` images of each set, balanced by class, in their order: what the audit looks at."""
+
+    def sample(images: ImageSet) -> ImageSet:
+        if len(images) <= largest:
+            return images
+        generator = torch.Generator().manual_seed(seed)
+        return images.select(balanced_sample(images.labels, largest, generator).sort().values)
+
+    return Split(split.classes, **{name: sample(images) for name, images in split.sets().items()})
+
+
+@torch.no_grad()
+def observe(model: nn.Module, split: Split, engine: Engine, batch_size: int = 250, workers: int = 0) -> Observation:
+    """Run a model in evaluation mode once over each set."""
+    engine.place(model).eval()
+    head = find_head(model, one_image(split, engine))
+    predictions, features = {}, {}
+    for name, images in split.sets().items():
+        predictions[name], features[name] = _look(model, head, Batches(images, batch_size, workers=workers), engine)
+    bias = None if head.bias is None else head.bias.detach().float().cpu()
+    weight = head.weight.detach().float().flatten(1).cpu()
+    return Observation(predictions, features, weight, bias, look_inside(model, split, engine))
+
+
+def one_image(split: Split, engine: Engine) -> Tensor:
+    """Return a batch of one forgotten image, to find layers with."""
+    return engine.move(*next(iter(Batches(split.forget.select(torch.arange(1)), 1))))[0]
+
+
+def look(model: nn.Module, images: ImageSet, engine: Engine, batch_size: int = 250) -> Predictions:
+    """Return a model's predictions on images, without its features."""
+    with torch.no_grad():
+        return _look(model.eval(), None, Batches(images, batch_size), engine)[0]
+
+
+def _look(model: nn.Module, head: Head | None, batches: Batches, engine: Engine) -> tuple[Predictions, Tensor]:
+    logits, labels, features = [], [], []
+    for x, y in engine.stream(batches):
+        if head is None:
+            logits.append(model(x).float().cpu())
+        else:
+            with head_inputs(head) as seen:
+                logits.append(model(x).float().cpu())
+            features.append(seen[-1].flatten(1).float().cpu())
+        labels.append(y.cpu())
+    return Predictions(torch.cat(logits), torch.cat(labels)), torch.cat(features) if features else torch.empty(0)
+
+
+@torch.no_grad()
+def look_inside(model: nn.Module, split: Split, engine: Engine) -> dict[str, Tensor]:
+    """Return the outputs of up to ten convolutions, evenly spaced from first to last, on a sample of images."""
+    names = [name for name, module in model.named_modules() if isinstance(module, nn.Conv2d)]
+    places = torch.linspace(0, len(names) - 1, min(LAYERS, len(names))).round().long().tolist()
+    modules = dict(model.named_modules())
+    seen: dict[str, list[Tensor]] = {names[place]: [] for place in places}
+    hooks = [modules[name].register_forward_hook(_keep(outputs)) for name, outputs in seen.items()]
+    try:
+        for images in (split.forget, split.retain_test):
+            for x, _ in engine.stream(Batches(images.select(torch.arange(min(LAYER_IMAGES // 2, len(images)))), 100)):
+                model(x)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return {name: torch.cat(outputs) for name, outputs in seen.items()}
+
+
+def _keep(outputs: list[Tensor]) -> Callable[[nn.Module, object, Tensor], None]:
+    def hook(_: nn.Module, __: object, output: Tensor) -> None:
+        outputs.append(torch.nn.functional.adaptive_avg_pool2d(output.float(), 2).flatten(1).cpu())
+
+    return hook

@@ -1,0 +1,50 @@
+"""Pictures as PNG data URIs, small enough for a page that needs nothing from outside."""
+
+import base64
+import io
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from torch import Tensor
+
+
+def data_uri(pixels: Tensor, side: int) -> str:
+    """Return uint8 pixels (C × H × W, one or three channels) as a PNG about `side` pixels wide."""
+    array = pixels.permute(1, 2, 0).cpu().numpy()
+    image = Image.fromarray(array[:, :, 0] if array.shape[2] == 1 else array[:, :, :3])
+    return _encode(_resized(image, side))
+
+
+def heat_uri(pixels: Tensor, heat: Tensor, side: int) -> str:
+    """Return a picture in grey with a map of [0, 1] values (H × W) laid over it in colour."""
+    grey = _resized(Image.fromarray(pixels.float().mean(0).byte().cpu().numpy()), side)
+    values = Image.fromarray((255 * heat.clamp(0, 1)).byte().cpu().numpy()).resize(grey.size, Image.Resampling.BICUBIC)
+    strength = np.asarray(values, dtype=np.float32)[..., None] / 255
+    shades = np.asarray(grey, dtype=np.float32)[..., None].repeat(3, axis=2)
+    blended = (0.45 * shades + 0.55 * _colours(strength)).clip(0, 255).astype(np.uint8)
+    return _encode(Image.fromarray(blended))
+
+
+def _colours(strength: NDArray[np.float32]) -> NDArray[np.float32]:
+    """From near black over blue-green to yellow, evenly in lightness (five stops of Matplotlib's viridis)."""
+    stops = torch.tensor([[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]]).float().numpy()
+    place = strength[..., 0] * (len(stops) - 1)
+    below = np.minimum(place.astype(int), len(stops) - 2)
+    part = (place - below)[..., None]
+    colours: NDArray[np.float32] = stops[below] * (1 - part) + stops[below + 1] * part
+    return colours
+
+
+def _resized(image: Image.Image, side: int) -> Image.Image:
+    width, height = image.size
+    scale = side / max(width, height)
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    return image.resize(size, Image.Resampling.NEAREST if scale > 1 else Image.Resampling.BOX)
+
+
+def _encode(image: Image.Image) -> str:
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")

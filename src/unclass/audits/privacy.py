@@ -1,0 +1,123 @@
+"""Can anyone tell that the class was trained on? Membership attacks, and which class was erased."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from unclass.audits.examine import Examination
+from unclass.audits.limits import informative, no_advantage, within
+from unclass.audits.measures import Measure, is_retrained
+from unclass.audits.observe import Observation
+from unclass.metrics import attack_success_rate
+from unclass.metrics.bootstrap import interval
+from unclass.metrics.erased import rank_from_below
+from unclass.metrics.population import Roc, advantage, auc, membership_scores, population_attack
+from unclass.metrics.rmia import rmia_scores
+
+ASR_DISTANCE, ROC_POINTS = 0.1, 200
+Curves = Mapping[str, Mapping[str, Roc]]
+
+
+def attack(seen: Examination) -> dict[str, dict[str, Roc]]:
+    """Return the population attack's curves for every role."""
+    sets = {role: one.predictions for role, one in seen.observations.items()}
+    return {role: population_attack(one["forget"], one["forget_test"]) for role, one in sets.items()}
+
+
+def privacy_measures(seen: Examination, curves: Curves, seed: int) -> list[Measure]:
+    """Return the checks on privacy."""
+    limit = no_advantage(len(seen.split.forget), len(seen.split.forget_test))
+    rates = {role: asr(one, seed) for role, one in seen.observations.items()}
+    tpr = {role: max(curve.tpr_at_1_fpr for curve in one.values()) for role, one in curves.items()}
+    return [
+        Measure(
+            "population attack", "privacy", "Can training images of the class be told from its test images?", "lower",
+            limit, {role: advantage(one) for role, one in curves.items()},
+            {role: advantage_interval(one, seed) for role, one in seen.observations.items()}, carries=True,
+            unit="|AUC − ½|", note="the largest of four scores; a model that never saw the class has 0",
+        ),
+        Measure(
+            "attack success rate", "privacy", "How much of D_f does the paper's attack take for training images?",
+            "near", within(ASR_DISTANCE), rates, note="far below the retrained model is a giveaway too (Streisand)",
+        ),
+        Measure(
+            "TPR at 1 % FPR", "privacy", "How many training images are found almost without error?", "lower",
+            informative("few test images of one class make it coarse: it informs"), tpr,
+        ),
+        _rmia(seen),
+        *_erased(seen),
+    ]  # fmt: skip
+
+
+def asr(seen: Observation, seed: int) -> float:
+    """Return the paper's attack success rate."""
+    sets = seen.predictions
+    return attack_success_rate(sets["retain"], sets["retain_test"], sets["forget"], seed)
+
+
+def advantage_interval(seen: Observation, seed: int, draws: int = 60) -> tuple[float, float]:
+    """Return the bootstrap interval of |AUC − ½| of the score that is furthest from ½."""
+    inside, outside = (membership_scores(seen.predictions[name]) for name in ("forget", "forget_test"))
+    name = max(inside, key=lambda score: abs(auc(inside[score], outside[score]) - 0.5))
+    one, other = inside[name], outside[name]
+
+    def statistic(rows: list[Tensor]) -> float:
+        return abs(auc(one[rows[0]], other[rows[1]]) - 0.5)
+
+    return interval(statistic, [len(one), len(other)], draws=draws, seed=seed)
+
+
+def _rmia(seen: Examination) -> Measure:
+    values = {role: rmia_auc(seen, role) for role in seen.observations}
+    none = all(value is None for value in values.values())
+    limit = no_advantage(len(seen.split.forget), len(seen.split.forget_test))
+    note = "not available: RMIA takes retrained models as reference models, and none was given" if none else ""
+    away = {role: None if value is None else abs(value - 0.5) for role, value in values.items()}
+    question = "Does it show beside models that never saw the class (RMIA)?"
+    return Measure("RMIA", "privacy", question, "lower", limit, away, unit="|AUC − ½|", note=note)
+
+
+def rmia_auc(seen: Examination, role: str) -> float | None:
+    """AUC of RMIA, members D_f, non-members and population D_ft; the other retrained models are the references."""
+    references = [one.predictions for other, one in seen.observations.items() if is_retrained(other) and other != role]
+    if not references:
+        return None
+    own = seen.observations[role].predictions
+    population = own["forget_test"], [one["forget_test"] for one in references]
+    members = rmia_scores(own["forget"], [one["forget"] for one in references], *population)
+    return auc(members, rmia_scores(*population, *population))
+
+
+def _erased(seen: Examination) -> list[Measure]:
+    why = informative("a retrained model's head gives the class away as well: it informs")
+    question = "Which class was erased? Its place from the lowest, 1 = lowest of all, by "
+    values: dict[str, dict[str, float | None]] = {"head bias": {}, "head norm": {}, "share of predictions": {}}
+    classes: Sequence[int] = seen.split.classes
+    for role, one in seen.observations.items():
+        predictions = [one.predictions[name].classes for name in ("retain_test", "forget_test")]
+        count = one.predictions["forget"].logits.shape[1]
+        shares = torch.bincount(torch.cat(predictions), minlength=count)
+        values["head bias"][role] = None if one.head_bias is None else rank_from_below(one.head_bias, classes)
+        values["head norm"][role] = rank_from_below(one.head_weight.norm(dim=1), classes)
+        values["share of predictions"][role] = rank_from_below(shares, classes)
+    return [
+        Measure(f"place by {name}", "privacy", question + name, "higher", why, found, unit="place")
+        for name, found in values.items()
+    ]
+
+
+def membership_section(seen: Examination, curves: Curves, rates: Mapping[str, float | None]) -> dict[str, Any]:
+    """Return audit.json's `membership`."""
+    return {
+        "asr": {role: rates[role] for role in seen.shown()},
+        "roc": {role: {name: _thin(curve) for name, curve in curves[role].items()} for role in seen.shown()},
+    }
+
+
+def _thin(curve: Roc) -> dict[str, Any]:
+    """Keep at most 200 points of a curve: enough to draw it."""
+    places = torch.linspace(0, len(curve.fpr) - 1, min(ROC_POINTS, len(curve.fpr))).round().long().unique()
+    points = {name: [round(value, 5) for value in getattr(curve, name)[places].tolist()] for name in ("fpr", "tpr")}
+    return {**points, "auc": curve.auc, "tpr_at_1_fpr": curve.tpr_at_1_fpr}

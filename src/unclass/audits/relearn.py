@@ -1,0 +1,72 @@
+"""Relearning: how fast does the class come back from a few forgotten images, and from remaining images only?"""
+
+from copy import deepcopy
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from unclass.audits.observe import look
+from unclass.data import Batches, ImageSet
+from unclass.engine import BatchNormMode, Budget, Engine
+from unclass.methods.method import cross_entropy
+from unclass.metrics import accuracy
+from unclass.progress import silent
+
+Curve = list[tuple[int, float]]
+STEPS = (0, 1, 2, 5, 10, 20)
+FORGET_IMAGES, FORGET_LR, RETAIN_LR, BATCH = 10, 0.01, 0.003, 64
+WATCHED = 300
+
+
+def from_forget(model: nn.Module, forget: ImageSet, forget_test: ImageSet, engine: Engine, seed: int = 0) -> Curve:
+    """Accuracy on D_ft after each number of steps on ten forgotten images; batch norm stays as it is."""
+    few = draw(forget, FORGET_IMAGES, seed)
+    return _curve(model, few, forget_test, engine, seed, FORGET_LR, "frozen")
+
+
+def from_retain(model: nn.Module, retain: ImageSet, forget_test: ImageSet, engine: Engine, seed: int = 0) -> Curve:
+    """Accuracy on D_ft after each number of steps on remaining images: nobody shows the class again."""
+    some = draw(retain, retain_images(retain), seed)
+    return _curve(model, some, forget_test, engine, seed, RETAIN_LR, "train")
+
+
+def retain_images(retain: ImageSet) -> int:
+    """How many remaining images the steps read."""
+    return min(STEPS[-1] * BATCH, len(retain))
+
+
+def draw(images: ImageSet, count: int, seed: int) -> ImageSet:
+    """Return images drawn by seed."""
+    return images.select(torch.randperm(len(images), generator=torch.Generator().manual_seed(seed))[:count])
+
+
+class _Watcher:
+    """Notes the accuracy on D_ft after some of the steps, and leaves every layer in the mode it was in."""
+
+    def __init__(self, images: ImageSet, engine: Engine) -> None:
+        self.images, self.engine = images, engine
+        self.curve: Curve = []
+
+    def start(self, model: nn.Module) -> None:
+        self._note(0, model)
+
+    def after_step(self, step: int, model: nn.Module, y: Tensor) -> None:
+        if step in STEPS:
+            self._note(step, model)
+
+    def _note(self, step: int, model: nn.Module) -> None:
+        modes = [(module, module.training) for module in model.modules()]
+        self.curve.append((step, accuracy(look(model, self.images, self.engine))))
+        for module, training in modes:
+            module.training = training
+
+
+def _curve(
+    model: nn.Module, images: ImageSet, forget_test: ImageSet, engine: Engine, seed: int, lr: float, mode: BatchNormMode
+) -> Curve:
+    watcher = _Watcher(draw(forget_test, WATCHED, seed), engine)
+    own = replace(engine, budget=Budget(steps=STEPS[-1]), progress=silent, checkpoint=None, observer=watcher)
+    batches = Batches(images, BATCH, shuffle=True, seed=seed)
+    own.fit(deepcopy(model), batches, cross_entropy, epochs=STEPS[-1], lr=lr, batch_norm=mode, what="relearning")
+    return watcher.curve

@@ -1,0 +1,80 @@
+"""What is left inside: checks on how the class can be brought back or read out."""
+
+from unclass.audits.examine import Examination
+from unclass.audits.limits import at_most_chance, nearer_to_retrained
+from unclass.audits.measures import Measure
+from unclass.audits.utility import accuracies, class_count
+from unclass.metrics.erased import own_logit_auc
+
+KEPT_BEYOND_CHANCE = 0.75
+
+
+def residual_measures(seen: Examination) -> list[Measure]:
+    """Return the checks on what is left inside."""
+    return [_recalibration(seen), _own_logit(seen), *_probes(seen), *_relearning(seen)]
+
+
+def _recalibration(seen: Examination) -> Measure:
+    """The larger accuracy on D_f of before and after, so that a model without batch norm is judged as it is."""
+    found = accuracies(seen.observations)
+    values: dict[str, float | None] = {}
+    for role, row in found.items():
+        after = seen.recalibrated[role]
+        values[role] = max(row["forget"], after["forget"] if after else 0.0)
+    without = [role for role in seen.shown() if seen.recalibrated[role] is None]
+    note = f"not applicable to {', '.join(without)}, without batch norm: the accuracy as it is" if without else ""
+    question = "Does the class come back when batch norm's statistics are estimated anew, without labels?"
+    limit = at_most_chance(class_count(seen))
+    return Measure(
+        "accuracy on D_f after recalibration", "residual", question, "lower", limit, values, carries=True, note=note
+    )
+
+
+def _own_logit(seen: Examination) -> Measure:
+    """A mask moves a logit by a constant: its order, and so this AUC, stays."""
+    values = {
+        role: own_logit_auc(one.predictions["retain_test"], one.predictions["forget_test"], seen.split.classes)
+        for role, one in seen.observations.items()
+    }
+    alone = 0.5 + KEPT_BEYOND_CHANCE * (values["original"] - 0.5)
+    question = "Does the class's own output still tell its images, however far it was pushed down?"
+    note = "Without a retrained model at most three quarters of what the original shows beyond chance may be left."
+    limit = nearer_to_retrained(values["original"], alone)
+    return Measure("own logit", "residual", question, "lower", limit, values, carries=True, unit="AUC", note=note)
+
+
+def _probes(seen: Examination) -> list[Measure]:
+    questions = {
+        "one_shot": ("class read from one image", "Do the features know the class from a single labelled image?"),
+        "linear": ("linear probe", "Can a new linear head on the features find the class?"),
+        "nearest_mean": ("nearest class mean", "Is the class's mean feature nearest to its images?"),
+    }
+    return [
+        Measure(
+            name, "residual", question, "lower", nearer_to_retrained(seen.probes["original"][key]),
+            {role: found[key] for role, found in seen.probes.items()}, carries=key == "one_shot",
+        )
+        for key, (name, question) in questions.items()
+    ]  # fmt: skip
+
+
+def _relearning(seen: Examination) -> list[Measure]:
+    retain = {role: max(value for _, value in curve) for role, curve in seen.from_retain.items()}
+    forget = {role: float(steps_to_half(curve)) for role, curve in seen.from_forget.items()}
+    original = forget["original"]
+    return [
+        Measure(
+            "relearning from D_r", "residual", "Does the class come back by training on the other classes only?",
+            "lower", at_most_chance(class_count(seen)), retain, carries=True,
+            note="the highest accuracy on D_ft during a few steps",
+        ),
+        Measure(
+            "steps to relearn", "residual", "How many steps on ten forgotten images bring back half of D_ft?", "higher",
+            nearer_to_retrained(original, higher=True), forget, unit="steps",
+        ),
+    ]  # fmt: skip
+
+
+def steps_to_half(curve: list[tuple[int, float]]) -> int:
+    """Return the first step at which half of D_ft is right; one more than the last if none."""
+    return next((step for step, value in curve if value >= 0.5), curve[-1][0] + 1)

@@ -1,0 +1,106 @@
+"""Is the rest unharmed? Accuracies, class by class with the nearest first, and where images go."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from unclass.audits.examine import Examination
+from unclass.audits.limits import at_most_chance, informative, unharmed
+from unclass.audits.measures import Measure
+from unclass.audits.observe import Observation
+from unclass.metrics import accuracy, confusion
+from unclass.metrics.bootstrap import mean_interval
+from unclass.metrics.divergence import label_shares
+from unclass.predictions import Predictions
+
+
+def utility_measures(seen: Examination, seed: int) -> list[Measure]:
+    """Return the checks on accuracy."""
+    found, count = accuracies(seen.observations), class_count(seen)
+    change = {role: row["retain_test"] - found["original"]["retain_test"] for role, row in found.items()}
+    forgotten = {role: row["forget_test"] for role, row in found.items()}
+    worst = {role: worst_change(seen.observations, role) for role in seen.observations}
+    return [
+        Measure(
+            "change on D_rt", "utility", "Are the remaining classes unharmed?", "higher", unharmed(), change,
+            {role: _paired_interval(seen, role, seed) for role in change}, carries=True, forgetting=False, unit="points",
+        ),
+        Measure(
+            "accuracy on D_ft", "utility", "Does the model still name unseen images of the class?", "lower",
+            at_most_chance(count), forgotten, {role: _interval(seen, role, "forget_test", seed) for role in forgotten},
+        ),
+        Measure(
+            "change of the worst class", "utility", "Which remaining class pays most?", "higher",
+            informative("few test images in one class: it informs"), worst, forgetting=False, unit="points",
+        ),
+    ]  # fmt: skip
+
+
+def accuracies(observations: Mapping[str, Observation]) -> dict[str, dict[str, float]]:
+    """Return the accuracy of each role on each set."""
+    return {
+        role: {name: accuracy(predictions) for name, predictions in observation.predictions.items()}
+        for role, observation in observations.items()
+    }
+
+
+def class_accuracy(predictions: Predictions) -> dict[int, float]:
+    """Return the accuracy on each class that there are images of."""
+    right = predictions.classes == predictions.labels
+    return {int(k): right[predictions.labels == k].double().mean().item() for k in predictions.labels.unique()}
+
+
+def worst_change(observations: Mapping[str, Observation], role: str) -> float:
+    """Return the largest loss of a remaining class against the original."""
+    before = class_accuracy(observations["original"].predictions["retain_test"])
+    after = class_accuracy(observations[role].predictions["retain_test"])
+    return min(after[k] - before[k] for k in before)
+
+
+def nearest_classes(original: Observation) -> list[tuple[int, float]]:
+    """Return the remaining classes by distance ‖μ_k − μ_t‖ of their mean features in the original, nearest first."""
+    features, labels = original.features["retain"], original.predictions["retain"].labels
+    centre = original.features["forget"].mean(0)
+    means = {int(k): features[labels == k].mean(0) for k in labels.unique()}
+    return sorted(((k, (mean - centre).norm().item()) for k, mean in means.items()), key=lambda pair: pair[1])
+
+
+def utility_section(seen: Examination, names: Sequence[str]) -> dict[str, Any]:
+    """Return audit.json's `utility`."""
+    roles = {role: seen.observations[role] for role in seen.shown()}
+    by_class = {role: class_accuracy(one.predictions["retain_test"]) for role, one in roles.items()}
+    return {
+        "accuracies": accuracies(roles),
+        "per_class": [
+            {"class": names[k], "distance": distance, "accuracy": {role: by_class[role].get(k) for role in roles}}
+            for k, distance in nearest_classes(roles["original"])
+        ],
+        "confusion": {
+            role: (confusion(one.predictions["retain_test"]) + confusion(one.predictions["forget_test"])).tolist()
+            for role, one in roles.items()
+        },
+    }
+
+
+def flows(seen: Examination) -> dict[str, list[float]]:
+    """Return where the forget images go: the share of D_f that is predicted as each class."""
+    return {role: label_shares(seen.observations[role].predictions["forget"]).tolist() for role in seen.shown()}
+
+
+def class_count(seen: Examination) -> int:
+    """Return K."""
+    return seen.observations["original"].predictions["forget"].logits.shape[1]
+
+
+def _right(seen: Examination, role: str, name: str) -> torch.Tensor:
+    predictions = seen.observations[role].predictions[name]
+    return (predictions.classes == predictions.labels).double()
+
+
+def _interval(seen: Examination, role: str, name: str, seed: int) -> tuple[float, float]:
+    return mean_interval(_right(seen, role, name), seed=seed)
+
+
+def _paired_interval(seen: Examination, role: str, seed: int) -> tuple[float, float]:
+    return mean_interval(_right(seen, role, "retain_test") - _right(seen, "original", "retain_test"), seed=seed)

@@ -1,0 +1,41 @@
+"""Logit mask: a negative control that forgets nothing and only never says so."""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import nn
+
+from unclass.data.split import TrainingData
+from unclass.engine import Engine
+from unclass.errors import InputError
+from unclass.methods.method import Needs, Preset
+from unclass.models.head import last_linear, outputs
+
+
+@dataclass(frozen=True)
+class LogitMask:
+    """Subtract a constant from the head's bias of the forgotten classes. Negative control: an audit must flag it.
+
+    100 is more than logits differ by, and 16-bit weights hold it as well.
+    """
+
+    offset: float = 100.0
+
+    needs: ClassVar[Needs] = Needs.NOTHING
+    presets: ClassVar[dict[str, Preset]] = {}
+
+    def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
+        masked = engine.place(deepcopy(model)).eval()
+        head = last_linear(masked)
+        if head.bias is None:
+            raise InputError(f"the head of {type(model).__name__} has no bias to mask; train it with bias=True")
+        if max(data.classes) >= outputs(head):
+            raise InputError(
+                f"the last linear layer of {type(model).__name__} has {outputs(head)} outputs, class {max(data.classes)} "
+                "is not among them; logit-mask needs a network that ends in a linear head"
+            )
+        with torch.no_grad():
+            head.bias[list(data.classes)] -= self.offset
+        return masked

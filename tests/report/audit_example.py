@@ -1,0 +1,312 @@
+"""An audit as docs/audit-format.md describes it, made up with a fixed seed: every part filled in, or parts left out."""
+
+import base64
+import io
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+NASTY = (
+    '</script><img src=x onerror="window.hacked=1">',
+    "a & b <b>bold</b>",
+    "line\u2028separator\u2029end",
+    "\"quoted\" 'twice' {{ 7*7 }}",
+    "an extraordinarily long class name that would never fit into a column of a table",
+    "שלום",
+)
+CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+SETS = ("retain", "forget", "retain_test", "forget_test")
+SCORES = ("confidence", "entropy", "modified_entropy", "loss", "rmia")
+
+
+def example(
+    classes: tuple[str, ...] = CIFAR10,
+    forget: int = 4,
+    points: int = 300,
+    seed: int = 0,
+    method: str = "boundary-shrink@authors",
+    roles: tuple[str, ...] = ("original", "unlearned", "retrained", "retrained-2"),
+    status: str = "failed",
+) -> dict[str, Any]:
+    """Return an audit with every part filled in."""
+    draw = np.random.default_rng(seed)
+    residue = {role: {"original": 1.0, "unlearned": 0.45}.get(role, 0.03) for role in roles}
+    return {
+        "schema": "unclass-audit-1",
+        "verdict": {
+            "status": status,
+            "sentence": f"The class {classes[forget]} is not gone: batch-norm recalibration brings it back to 91.2 %.",
+            "why": ["recalibration: 91.2 % of D_ft, at most 5.0 % allowed", "linear probe: 0.31 above retraining"],
+        },
+        "headline": _headline(),
+        "not_claimed": [
+            "That no other attack could find the class: the audit runs the attacks it names.",
+            "Anything about copies of the original model, its training data or its backups.",
+        ],
+        "subject": {
+            "data": "cifar10",
+            "classes": list(classes),
+            "forget_classes": [classes[forget]],
+            "counts": dict(zip(SETS, (45000, 5000, 9000, 1000), strict=True)),
+            "method": method,
+        },
+        "models": {
+            role: {
+                "name": f"{role}.safetensors",
+                "architecture": "all-cnn",
+                "weights": "".join(f"{value:02x}" for value in draw.integers(0, 256, 32)),
+                "recipe": {"epochs": 30, "lr": 0.1, "seed": place},
+                "forgotten": [] if role == "original" else [classes[forget]],
+            }
+            for place, role in enumerate(roles)
+        },
+        "checks": _checks(roles, draw),
+        "self_check": [
+            _control("original", "failed", ["population attack", "linear probe"]),
+            _control("retrained", "passed", []),
+            _control("logit-mask", "failed", ["linear probe"]),
+        ],
+        "utility": _utility(classes, forget, roles, residue, draw),
+        "flows": {role: _flow(len(classes), forget, residue[role], draw) for role in roles},
+        "membership": {
+            "asr": {role: float(0.3 + 0.6 * residue[role] + 0.02 * draw.random()) for role in roles},
+            "roc": {role: {score: _roc(residue[role], draw) for score in SCORES} for role in roles},
+        },
+        "entropy": _entropy(len(classes), roles, residue, draw),
+        "decision_space": _space(classes, forget, points, roles, residue, draw),
+        "attention": {
+            "layer": {role: "features.7" for role in roles},
+            "images": [_attention(classes, roles, draw) for _ in range(5)],
+        },
+        "relearning": {
+            "from_forget": {role: _curve(residue[role], 0.9) for role in roles},
+            "from_retain": {role: _curve(residue[role], 0.2) for role in roles},
+            "images": {"from_forget": 50, "from_retain": 500},
+        },
+        "recalibration": {
+            role: {
+                "before": {"forget": residue[role] if role == "original" else 0.02, "forget_test": residue[role] * 0.2},
+                "after": {"forget": residue[role] * 0.97, "forget_test": residue[role] * 0.9},
+            }
+            for role in roles
+        },
+        "probe": {
+            role: {"linear": 0.4 + 0.5 * residue[role], "nearest_mean": 0.3 + 0.5 * value}
+            for role, value in residue.items()
+        },
+        "similarity": {
+            "layers": [f"features.{index}" for index in range(9)] + ["head"],
+            "cka": {role: [1 - place * 0.07 * (0.3 + value) for place in range(10)] for role, value in residue.items()},
+        },
+        "noise": {"asr": [0.31, 0.36], "auc": [0.48, 0.53], "probe_linear": [0.40, 0.44]},
+        "cost": {
+            "unlearned": {"seconds": 34.2, "speed_up": 158.1},
+            "retrained": {"seconds": 5407.0, "speed_up": 1.0},
+        },
+        "provenance": {
+            "command": "unclass audit u.safetensors --original o.safetensors --data cifar10 --class deer",
+            "versions": {"python": "3.11.2", "torch": "2.13.0", "unclass": "0.1.0"},
+            "hardware": {"processor": "a processor", "cores": 2, "memory_gb": 16, "accelerators": []},
+            "seed": 0,
+            "data": {"train": "ab" * 32, "test": "cd" * 32},
+            "seconds": {"predictions": 41.2, "population attack": 0.4, "t-SNE": 12.9},
+        },
+    }
+
+
+def nasty() -> dict[str, Any]:
+    """Return an audit whose names try to be HTML, and with parts that were not computed."""
+    audit = example(classes=(*NASTY, *CIFAR10[:4]), forget=0, roles=("original", "unlearned"), status="undecided")
+    audit["verdict"]["sentence"] = f"undecided: {NASTY[0]}"
+    audit["subject"]["data"] = NASTY[1]
+    audit["provenance"]["command"] = f"unclass audit '{NASTY[0]}'"
+    audit["recalibration"] = None
+    audit["similarity"] = {"layers": None, "cka": None, "note": "no retrained model was given"}
+    audit["membership"]["roc"]["unlearned"]["rmia"] = None
+    audit["relearning"]["from_retain"] = None
+    audit["cost"] = {}
+    audit["noise"] = None
+    audit["headline"][1] |= {"reference": None, "value": None}
+    audit["decision_space"]["thumbnails"] = None
+    return audit
+
+
+def bare() -> dict[str, Any]:
+    """Return the least that an audit can hold: a verdict, and everything else absent or null."""
+    audit: dict[str, Any] = dict.fromkeys(example(points=4), None)
+    return audit | {
+        "schema": "unclass-audit-1",
+        "verdict": {"status": "undecided", "sentence": "Nothing ran.", "why": []},
+    }
+
+
+def rows(methods: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return the rows of a comparison, as unclass.summary makes them; the last method failed."""
+    draw = np.random.default_rng(1)
+    result = []
+    for place, method in enumerate(("original", "retrain", *methods)):
+        row: dict[str, Any] = {"method": method, "runs": 2, "failed": 0}
+        for key in ("retain", "forget", "retain_test", "forget_test"):
+            row[f"accuracy_{key}"] = {"mean": float(draw.random()), "spread": 0.01}
+        row["attack_success_rate"] = {"mean": float(draw.random()), "spread": 0.02}
+        row["seconds"] = None if method == "original" else {"mean": 300.0 / (place + 1) ** 2, "spread": 1.0}
+        row["speed_up"] = None if method == "original" else float((place + 1) ** 2 / 4)
+        result.append(row)
+    failed = dict.fromkeys(result[-1], None) | {"method": methods[-1], "runs": 0, "failed": 2}
+    return [*result[:-1], failed]
+
+
+def _headline() -> list[dict[str, Any]]:
+    names = ("name", "value", "reference", "threshold", "direction", "unit", "status")
+    values = (
+        ("accuracy on D_ft", 0.021, 0.0, 0.05, "at most", "%", "passed"),
+        ("accuracy lost on D_rt", 0.012, 0.0, 0.02, "at most", "%", "passed"),
+        ("population attack, AUC", 0.58, 0.51, 0.55, "at most", "AUC", "failed"),
+        ("D_ft after recalibration", 0.912, 0.0, 0.05, "at most", "%", "failed"),
+        ("linear probe above retraining", 0.31, 0.0, 0.1, "at most", "%", "failed"),
+    )
+    return [dict(zip(names, value, strict=True)) for value in values]
+
+
+def _checks(roles: tuple[str, ...], draw: np.random.Generator) -> list[dict[str, Any]]:
+    entries = (
+        ("accuracy on D_ft", "utility", "Does the model still name the class?", "at most", 0.05, "passed"),
+        ("accuracy on D_rt", "utility", "Is the rest unharmed?", "at least", 0.88, "passed"),
+        ("population attack", "privacy", "Are forgotten images told from unseen ones?", "at most", 0.55, "failed"),
+        ("which class was erased", "privacy", "Does the head give the class away?", "at least", 2, "informative"),
+        ("recalibration", "residual", "Does a pass over remaining images bring it back?", "at most", 0.05, "failed"),
+        ("linear probe", "residual", "Is the class readable from the features?", "at most", 0.1, "failed"),
+        (
+            "JS divergence",
+            "closeness",
+            "Are the outputs those of a retrained model?",
+            "at most",
+            None,
+            "not applicable",
+        ),
+    )
+    return [
+        {
+            "name": name,
+            "group": group,
+            "question": question,
+            "direction": direction,
+            "threshold": threshold,
+            "reason": "The noise band of two retrained models, doubled.",
+            "values": {role: float(draw.random()) for role in roles} if status != "not applicable" else {},
+            "intervals": {"unlearned": [0.2, 0.4]} if status == "failed" else {},
+            "status": status,
+            "note": "no retrained model was given" if status == "not applicable" else None,
+        }
+        for name, group, question, direction, threshold, status in entries
+    ]
+
+
+def _control(model: str, expected: str, failed: list[str]) -> dict[str, Any]:
+    return {"model": model, "expected": expected, "found": expected, "ok": True, "failed_checks": failed}
+
+
+def _utility(
+    classes: tuple[str, ...], forget: int, roles: tuple[str, ...], residue: dict[str, float], draw: np.random.Generator
+) -> dict[str, Any]:
+    order = sorted((index for index in range(len(classes)) if index != forget), key=lambda index: abs(index - forget))
+    return {
+        "accuracies": {
+            role: dict(zip(SETS, (0.99, residue[role], 0.9 - 0.02 * draw.random(), residue[role] * 0.9), strict=True))
+            for role in roles
+        },
+        "per_class": [
+            {
+                "class": classes[index],
+                "distance": float(place) + 0.5,
+                "accuracy": {role: float(0.8 + 0.18 * draw.random()) for role in roles},
+            }
+            for place, index in enumerate(order)
+        ],
+        "confusion": {role: _confusion(len(classes), forget, residue[role], draw) for role in roles},
+    }
+
+
+def _confusion(count: int, forget: int, residue: float, draw: np.random.Generator) -> list[list[int]]:
+    matrix = draw.poisson(8, (count, count)) + np.diag(np.full(count, 850))
+    matrix[forget] = draw.multinomial(1000, _flow(count, forget, residue, draw))
+    return matrix.tolist()  # type: ignore[no-any-return]
+
+
+def _flow(count: int, forget: int, residue: float, draw: np.random.Generator) -> list[float]:
+    shares = draw.dirichlet(np.full(count, 0.8))
+    shares[forget] = 0
+    shares *= (1 - 0.9 * residue) / shares.sum()
+    shares[forget] = 1 - shares.sum()
+    return shares.tolist()  # type: ignore[no-any-return]
+
+
+def _roc(residue: float, draw: np.random.Generator) -> dict[str, Any]:
+    fpr = np.concatenate([[0, 0.001, 0.003], np.linspace(0.01, 1, 60)])
+    tpr = fpr ** (1 / (1 + 3 * residue + 0.05 * draw.random()))
+    return {
+        "fpr": fpr.tolist(),
+        "tpr": tpr.tolist(),
+        "auc": float(np.trapezoid(tpr, fpr)),
+        "tpr_at_1_fpr": float(np.interp(0.01, fpr, tpr)),
+    }
+
+
+def _entropy(
+    count: int, roles: tuple[str, ...], residue: dict[str, float], draw: np.random.Generator
+) -> dict[str, Any]:
+    edges = np.linspace(0, np.log(count), 41)
+    shares = {}
+    for role in roles:
+        shares[role] = {}
+        for name, scale in (("retain", 0.05), ("forget", 0.05 + 0.7 * (1 - residue[role])), ("test", 0.2)):
+            values = np.minimum(draw.exponential(scale, 4000), edges[-1])
+            shares[role][name] = (np.histogram(values, edges)[0] / 4000).tolist()
+    return {"edges": edges.tolist(), "shares": shares}
+
+
+def _space(
+    classes: tuple[str, ...],
+    forget: int,
+    points: int,
+    roles: tuple[str, ...],
+    residue: dict[str, float],
+    draw: np.random.Generator,
+) -> dict[str, Any]:
+    labels = np.arange(points) % len(classes)
+    angles = np.arange(len(classes)) * 2 * np.pi / len(classes)
+    centres = 40 * np.stack([np.cos(angles), np.sin(angles)], 1)
+    places, predicted = {}, {}
+    for role in roles:
+        stays = (labels != forget) | (draw.random(points) < residue[role])
+        target = np.where(stays, labels, (forget + draw.integers(1, len(classes), points)) % len(classes))
+        spread = np.where(stays, 4, 7)[:, None]
+        places[role] = np.round(centres[target] + spread * draw.normal(size=(points, 2)), 3).tolist()
+        predicted[role] = target.tolist()
+    return {
+        "points": places,
+        "labels": labels.tolist(),
+        "forget": (labels == forget).tolist(),
+        "predicted": predicted,
+        "thumbnails": [_picture(draw, 16) for _ in range(points)],
+    }
+
+
+def _attention(classes: tuple[str, ...], roles: tuple[str, ...], draw: np.random.Generator) -> dict[str, Any]:
+    return {
+        "picture": _picture(draw, 32),
+        "maps": {role: _picture(draw, 32) for role in roles},
+        "predicted": {role: classes[int(draw.integers(len(classes)))] for role in roles},
+    }
+
+
+def _curve(residue: float, reach: float) -> list[list[float]]:
+    return [[step, float(reach * (1 - np.exp(-step * (0.02 + 0.2 * residue))))] for step in range(0, 51, 2)]
+
+
+def _picture(draw: np.random.Generator, size: int) -> str:
+    coarse = Image.fromarray(draw.integers(60, 256, (4, 4, 3)).astype(np.uint8))
+    buffer = io.BytesIO()
+    coarse.resize((size, size), Image.Resampling.BILINEAR).quantize(32).save(buffer, "PNG")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()

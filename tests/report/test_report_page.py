@@ -1,0 +1,292 @@
+"""The report in a real browser: nothing fails, nothing is fetched, every panel is drawn, and it can be read."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from audit_example import NASTY, bare, example, nasty, rows
+
+from unclass.errors import InputError
+from unclass.report.page import THUMBNAIL_BYTES, as_script_data, render, write_report
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+WITHOUT = (
+    "playwright is not installed (pip install '.[dev]')"
+    if find_spec("playwright") is None
+    else "no chromium on the path (apt-get install chromium)"
+    if CHROMIUM is None
+    else ""
+)
+needs_browser = pytest.mark.skipif(bool(WITHOUT), reason=WITHOUT)
+WIDTHS = (390, 1440)
+DRAWN = """() => [...document.querySelectorAll('.audit:not([hidden]) .panel, .comparison .panel')].every(
+    (panel) => panel.querySelector('.mark, .missing'))"""
+# Contrast of every text with what is behind it; of matrix cells with their colour over the field.
+CONTRAST = """() => {
+  const parse = (text) => { const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number); return [r, g, b, a]; };
+  const over = ([r, g, b, a], [x, y, z]) => [r * a + x * (1 - a), g * a + y * (1 - a), b * a + z * (1 - a), 1];
+  const light = (colour) => {
+    const [r, g, b] = colour.slice(0, 3).map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (node) => {
+    if (!node) return [255, 255, 255, 1];
+    const colour = parse(getComputedStyle(node).backgroundColor);
+    return colour[3] === 1 ? colour : over(colour, behind(node.parentElement));
+  };
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+    const node = text.parentElement;
+    if (!text.textContent.trim() || !node.getClientRects().length || node.tagName === 'OPTION') continue;
+    const style = getComputedStyle(node), drawn = node instanceof SVGElement;
+    let ground = behind(drawn ? node.closest('.canvas') : node);
+    const cell = node.closest('.cell');
+    if (cell) {
+      const shape = getComputedStyle(cell.querySelector('rect'));
+      const field = parse(getComputedStyle(cell.parentElement.querySelector('.field')).fill);
+      ground = over([...parse(shape.fill).slice(0, 3), Number(shape.fillOpacity)], field);
+    }
+    const [a, b] = [light(parse(drawn ? style.fill : style.color)), light(ground)].sort((x, y) => y - x);
+    found.push([(a + 0.05) / (b + 0.05), text.textContent.trim().slice(0, 40), node.getAttribute('class')]);
+  }
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright import sync_api
+
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield chromium
+        chromium.close()
+
+
+class Opened:
+    """A page, with what it printed as an error and what it tried to fetch."""
+
+    def __init__(self, browser: Any, path: Path, width: int = 1440, scheme: str = "light") -> None:
+        self.page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(path.as_uri())
+        self.page.wait_for_function(DRAWN, timeout=10_000)
+        self.requests = [url for url in self.requests if url != path.as_uri() and not url.startswith("data:")]
+
+    def __enter__(self) -> "Opened":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.page.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("reports")
+    methods = ("boundary-shrink", "finetune", "fisher")
+    several = [example(points=60, seed=place, method=method) for place, method in enumerate(methods)]
+    return {
+        "full": write_report(example(), folder / "full.html"),
+        "shades": write_report(_shades(), folder / "shades.html"),
+        "nasty": write_report(nasty(), folder / "nasty.html"),
+        "bare": write_report(bare(), folder / "bare.html"),
+        "several": write_report(several, folder / "several.html", rows(methods)),
+    }
+
+
+def _shades() -> dict[str, Any]:
+    """Return an audit whose matrix holds every shade, for the forgotten class as well."""
+    audit = example(points=10)
+    audit["flows"] = {f"model-{place}": [place / 100] * 10 for place in range(101)}
+    keep = ("schema", "verdict", "headline", "subject", "flows", "checks", "self_check", "not_claimed")
+    return {key: value if key in keep else None for key, value in audit.items()}
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["full", "nasty", "bare", "several"])
+def test_page_has_no_error_makes_no_request_and_fits_phone_and_desk(browser, pages, name):
+    with Opened(browser, pages[name]) as opened:
+        for width in WIDTHS:
+            opened.page.set_viewport_size({"width": width, "height": 900})
+            opened.page.wait_for_timeout(150)
+            assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert opened.errors == []
+        assert opened.requests == []
+        assert not opened.page.evaluate("'hacked' in window")
+        assert not opened.page.locator(".drawn .missing", has_text="does not follow").count()
+
+
+@needs_browser
+@pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
+@pytest.mark.parametrize("name", ["full", "nasty", "shades"])
+def test_text_stands_out_from_its_ground_in_light_and_dark(browser, pages, name, scheme, dark):
+    with Opened(browser, pages[name], scheme=scheme) as opened:
+        ground = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 200) == dark
+        opened.page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+        found = opened.page.evaluate(CONTRAST)
+        assert len(found) > 200
+        assert [entry for entry in found if entry[0] < 4.5] == []
+
+
+@needs_browser
+def test_labels_of_a_chart_never_overlap(browser, pages):
+    overlaps = """() => [...document.querySelectorAll('svg')].flatMap((picture) => {
+      const texts = [...picture.querySelectorAll('text:not([transform])')];
+      const boxes = texts.map((text) => [text.getBoundingClientRect(), text.textContent]);
+      const meet = (a, b) =>
+        a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
+      return boxes.flatMap(([a, one], place) =>
+        boxes.slice(place + 1).filter(([b]) => meet(a, b)).map(([, two]) => [one, two]));
+    })"""
+    for width in WIDTHS:
+        with Opened(browser, pages["full"], width=width) as opened:
+            assert opened.page.evaluate(overlaps) == []
+
+
+@needs_browser
+def test_pointing_at_an_image_shows_it_and_zoom_and_legend_work(browser, pages):
+    with Opened(browser, pages["full"]) as opened:
+        page, panel = opened.page, opened.page.locator("[data-panel=space]")
+        panel.scroll_into_view_if_needed()
+        ring = panel.locator("circle.ring").first
+        ring.scroll_into_view_if_needed()
+        place = ring.bounding_box()
+        page.mouse.move(place["x"] + 3, place["y"] + 3)
+        assert "deer" in page.locator("#tip").inner_text()
+        assert page.locator("#tip img").get_attribute("src").startswith("data:image/png")
+        assert panel.locator("circle.halo[visibility=visible]").count() == 4  # the same image in every panel
+
+        box = panel.locator("svg").first.bounding_box()
+        page.mouse.move(box["x"] + 60, box["y"] + 60)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 260, box["y"] + 260, steps=4)
+        page.mouse.up()
+        assert float(panel.locator(".drawn").get_attribute("data-zoom")) > 1.5
+        panel.get_by_role("button", name="reset").click()
+        assert panel.locator(".drawn").get_attribute("data-zoom") == "1"
+        panel.get_by_role("button", name="zoom in").click()
+        assert float(panel.locator(".drawn").get_attribute("data-zoom")) > 1.5
+
+        shown = panel.locator("circle.ring[visibility=visible]")
+        before = shown.count()
+        panel.locator(".legend button").first.click()
+        assert before > 0
+        assert shown.count() == 0
+
+
+@needs_browser
+def test_every_chart_answers_to_the_pointer(browser, pages):
+    with Opened(browser, pages["full"]) as opened:
+        for panel in opened.page.locator("[data-panel]").all():
+            target = panel.locator(".cell, .overlay, .attention figure").first
+            target.scroll_into_view_if_needed()
+            box = target.bounding_box()
+            opened.page.mouse.move(1, 1)
+            if panel.get_attribute("data-panel") == "space":
+                continue
+            opened.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            assert opened.page.locator("#tip").is_visible(), panel.get_attribute("data-panel")
+
+
+@needs_browser
+def test_curves_can_be_hidden_zoomed_and_put_on_a_log_axis(browser, pages):
+    with Opened(browser, pages["full"]) as opened:
+        panel = opened.page.locator("[data-panel=roc]")
+        curves = panel.locator("path.curve")
+        assert curves.count() == 4
+        panel.locator(".legend button").first.click()
+        assert curves.count() == 3
+        before = curves.first.get_attribute("d")
+        panel.get_by_role("button", name="log x").click()
+        after = curves.first.get_attribute("d")
+        assert before != after
+        panel.scroll_into_view_if_needed()
+        box = panel.locator(".overlay").bounding_box()
+        opened.page.mouse.move(box["x"] + 50, box["y"] + 50)
+        opened.page.mouse.down()
+        opened.page.mouse.move(box["x"] + 300, box["y"] + 150, steps=3)
+        opened.page.mouse.up()
+        assert curves.first.get_attribute("d") != after
+        panel.get_by_role("button", name="reset zoom").click()
+        assert curves.first.get_attribute("d") == after
+
+
+@needs_browser
+def test_comparison_sorts_and_one_method_is_picked(browser, pages):
+    with Opened(browser, pages["several"]) as opened:
+        page = opened.page
+        names = page.locator("#comparison tbody th")
+        page.locator("#comparison thead button", has_text="seconds").click()
+        assert names.first.inner_text() == "finetune"
+        assert names.last.inner_text() in ("original", "fisher")  # those without a figure come last
+        page.locator("#picked").select_option("1")
+        page.wait_for_function(DRAWN)
+        assert page.locator(".audit:visible").count() == 1
+        assert "finetune" in page.locator(".audit:visible .eyebrow").inner_text()
+
+
+@needs_browser
+def test_checks_are_filtered_by_status(browser, pages):
+    with Opened(browser, pages["full"]) as opened:
+        opened.page.locator(".filters button", has_text="failed").click()
+        assert opened.page.locator(".checks tr[data-status]:visible").count() == 3
+
+
+def test_page_of_a_bare_audit_says_of_each_part_that_it_was_not_computed():
+    assert render([bare()]).count("ot computed: ") >= 15
+
+
+def test_reasons_are_given_where_a_part_is_missing():
+    text = render([nasty()])
+    assert "Not computed: no retrained model was given." in text
+    assert "Not computed: the model has no batch normalisation to recalibrate." in text
+
+
+def test_names_are_text_and_data_cannot_close_its_element():
+    text = render([nasty()])
+    assert "<img src=x" not in text
+    assert text.count("</script>") == 2
+    data = as_script_data({"names": [*NASTY], "value": float("nan")})
+    assert not set("<>&\u2028\u2029") & set(data)
+    assert json.loads(data) == {"names": [*NASTY], "value": None}
+
+
+def test_only_embedded_pictures_are_shown():
+    audit = example(points=10)
+    audit["decision_space"]["thumbnails"][0] = "https://example.org/picture.png"
+    audit["attention"]["images"][0]["picture"] = "https://example.org/picture.png"
+    assert "example.org" not in render([audit])
+
+
+def test_thumbnails_stay_within_their_room_and_forget_images_come_first():
+    audit = example(points=100)
+    audit["attention"] = None
+    large = [f"data:image/png;base64,{place:04d}" + "A" * 30_000 for place in range(100)]
+    audit["decision_space"]["thumbnails"] = large
+    text = render([audit])
+    assert len(text) < THUMBNAIL_BYTES * 1.2
+    for place, forget in enumerate(audit["decision_space"]["forget"]):
+        assert not forget or large[place] in text
+
+
+def test_pictures_that_audits_share_are_kept_once():
+    one, two = len(render([example(points=100)])), len(render([example(points=100), example(points=100)]))
+    assert two - one < one * 0.8
+
+
+def test_report_needs_something_to_show():
+    with pytest.raises(InputError, match="needs an audit"):
+        render([])
+    with pytest.raises(InputError, match="schema 'other'"):
+        render([{"schema": "other"}])

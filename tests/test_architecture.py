@@ -1,0 +1,95 @@
+"""Imports point one way, and files stay small."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import unclass
+
+SOURCE = Path(unclass.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+MOST_LINES = 300
+
+# From the ground up. A part may import what stands before it, and itself; those in one line do not know each other.
+LAYERS = (
+    ("errors",),
+    ("arrays", "progress", "storage", "distributed"),
+    ("data", "models"),
+    ("engine",),
+    ("methods", "predictions"),
+    ("metrics",),
+    ("audits",),
+    ("records", "runs", "summary"),
+    ("api", "compare"),
+    ("report",),
+    ("cli",),
+)
+LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
+
+
+def part(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported_parts(path: Path) -> set[str]:
+    """The parts of the package that a file imports anywhere in it, functions included."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}: a relative import"
+            if node.module == "unclass":
+                found |= {alias.name for alias in node.names}
+            elif node.module and node.module.startswith("unclass."):
+                found.add(node.module.split(".")[1])
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("unclass.")}
+    return found
+
+
+def test_every_part_has_its_place() -> None:
+    parts = {part(path) for path in FILES} - {"__init__"}
+    assert parts <= set(LEVEL)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_imports_point_one_way(path: Path) -> None:
+    own = part(path)
+    imported = imported_parts(path) - {own}
+    if own == "__init__":
+        assert not imported & {"cli", "report"}
+        return
+    wrong = {name for name in imported if LEVEL[name] >= LEVEL[own]}
+    assert not wrong, f"{own} must not know {', '.join(sorted(wrong))}"
+
+
+def test_nobody_but_the_command_line_knows_report_and_cli() -> None:
+    for path in FILES:
+        if part(path) not in ("cli", "report"):
+            assert not imported_parts(path) & {"cli", "report"}, path
+
+
+def test_metrics_and_reports_never_see_a_model() -> None:
+    for path in FILES:
+        if part(path) in ("metrics", "report", "summary"):
+            assert not imported_parts(path) & {"models", "methods", "engine", "runs"}, path
+
+
+def test_methods_never_print_save_seed_or_choose_a_device() -> None:
+    for path in FILES:
+        if part(path) == "methods":
+            calls = {
+                ast.unparse(node.func)
+                for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+                if isinstance(node, ast.Call)
+            }
+            assert not calls & {"print", "torch.save", "torch.manual_seed", "torch.cuda.is_available", "save"}, path
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_files_stay_small(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def test_there_are_no_drawers_for_everything() -> None:
+    assert not {"utils", "helpers", "common", "misc"} & {path.stem for path in FILES}
