@@ -5,8 +5,6 @@ from collections import OrderedDict
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from unclass.arrays import read_arrays
 from unclass.errors import InputError
@@ -14,6 +12,7 @@ from unclass.errors import InputError
 ARRAYS = {
     "float": np.arange(6, dtype=np.float32).reshape(2, 3),
     "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+    "transposed": np.arange(24.0).reshape(2, 3, 4).transpose(0, 2, 1),
     "half": np.ones(3, np.float16),
     "swapped": np.arange(3, dtype=">f4"),
     "count": np.array(7),
@@ -45,7 +44,7 @@ def test_arrays_under_state_dict_are_read_in_every_protocol(tmp_path, protocol):
     assert read["scale"] == 2
     assert list(read["state_dict"]) == list(ARRAYS)
     for name, array in ARRAYS.items():
-        assert read["state_dict"][name].dtype == array.dtype
+        assert read["state_dict"][name].dtype == array.dtype.newbyteorder("=")
         np.testing.assert_array_equal(read["state_dict"][name], array)
 
 
@@ -124,17 +123,21 @@ def test_file_that_is_not_there_is_an_error_in_one_line(tmp_path, path):
         read_arrays(tmp_path / path)
 
 
-@given(data=st.binary(max_size=60))
-@example(b"\x80\x02}q\x00b.")
-@example(b"(I1\nI2\nd0")
-@example(b"]K\x01K\x02s.")
-@example(pickle.dumps(ARRAYS)[:200])
-@example(b"cnumpy\ndtype\n(I1\ntR.")
-@example(b"cnumpy\nndarray\n(I99999999999\ntR.")
-def test_file_that_is_no_pickle_of_arrays_never_gives_another_error(tmp_path_factory, data):
-    path = tmp_path_factory.getbasetemp() / "any.pkl"
-    path.write_bytes(data)
-    try:
-        read_arrays(path)
-    except InputError as error:
-        assert "\n" not in str(error)
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b"",
+        b"P",
+        b"no pickle",
+        b"\x80\x02}q\x00b.",
+        b"]K\x01K\x02s.",
+        b"cnumpy\ndtype\n(I1\ntR.",
+        b"cnumpy\nndarray\n(I99999999999\ntR.",
+        pickle.dumps(ARRAYS)[:200],
+    ],
+)
+def test_damaged_pickle_is_an_error_in_one_line(tmp_path, damaged):
+    (tmp_path / "damaged.pkl").write_bytes(damaged)
+    with pytest.raises(InputError, match="is not opened") as error:
+        read_arrays(tmp_path / "damaged.pkl")
+    assert "\n" not in str(error.value)

@@ -61,7 +61,8 @@ class _Position:
 
 @dataclass
 class Engine:
-    """Where and how to compute. `steps` counts what has been done through it.
+    """Where and how to compute. `steps` counts what has been done through it, and
+    `earlier_seconds` what a resumed run took before it was killed.
 
     `precision` is that of `fit` alone: weights stay as they are and predictions are made in 32 bits. `auto` multiplies
     in bfloat16 where the processor does that natively.
@@ -76,6 +77,7 @@ class Engine:
     checkpoint_seconds: float = 30.0
     observer: Observer | None = None
     steps: int = field(default=0, init=False)
+    earlier_seconds: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
         if self.precision not in (*PRECISIONS, "auto"):
@@ -132,6 +134,8 @@ class Engine:
         if self.checkpoint is not None:
             run += f", from weights {weights_digest(model)[:12]}"
         position = self._resume(model, optimiser, run)
+        self.steps += position.step
+        self.earlier_seconds += position.seconds
         if self.observer is not None:
             self.observer.start(model)
         forward: Any = torch.compile(model) if self.compile else model

@@ -92,9 +92,9 @@ def unlearn(model: nn.Module, split: Split, method: Method, engine: Engine, sett
 
 def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, settings: Settings) -> Outcome:
     torch.manual_seed(settings.seed)
-    steps, began = engine.steps, time.perf_counter()
+    steps, began = engine.steps, time.perf_counter() - engine.earlier_seconds
     unlearned = method(model, data, engine)
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - began + engine.earlier_seconds
     for name, weight in unlearned.named_parameters():
         if not torch.isfinite(weight).all():
             raise Diverged(f"{name_of(method)} made weights that are not finite ({name}); the original is kept")

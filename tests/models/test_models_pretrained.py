@@ -66,7 +66,7 @@ def test_older_files_that_do_not_count_batches_fit(other, trained, tmp_path):
 
 
 def test_weights_take_the_precision_of_the_model(other, trained, tmp_path):
-    half = {key: tensor.half() for key, tensor in trained.network.state_dict().items()}
+    half = {key: tensor.half().contiguous() for key, tensor in trained.network.state_dict().items()}
     save_file(half, tmp_path / "half.safetensors")
     load_pretrained(other, tmp_path / "half.safetensors")
     assert {parameter.dtype for parameter in other.parameters()} == {torch.float32}

@@ -161,8 +161,8 @@ def _headline() -> list[dict[str, Any]]:
     names = ("name", "value", "reference", "threshold", "direction", "unit", "status")
     values = (
         ("accuracy on D_ft", 0.021, 0.0, 0.05, "at most", "%", "passed"),
-        ("accuracy lost on D_rt", 0.012, 0.0, 0.02, "at most", "%", "passed"),
-        ("population attack, AUC", 0.58, 0.51, 0.55, "at most", "AUC", "failed"),
+        ("change on D_rt", -0.012, 0.0, -0.03, "higher", "points", "passed"),
+        ("population attack", 0.08, 0.01, 0.05, "lower", "|AUC − ½|", "failed"),
         ("D_ft after recalibration", 0.912, 0.0, 0.05, "at most", "%", "failed"),
         ("linear probe above retraining", 0.31, 0.0, 0.1, "at most", "%", "failed"),
     )
@@ -197,6 +197,8 @@ def _checks(roles: tuple[str, ...], draw: np.random.Generator) -> list[dict[str,
             "values": {role: float(draw.random()) for role in roles} if status != "not applicable" else {},
             "intervals": {"unlearned": [0.2, 0.4]} if status == "failed" else {},
             "status": status,
+            "unit": "AUC" if name == "population attack" else "share",
+            "carries_verdict": status == "failed",
             "note": "no retrained model was given" if status == "not applicable" else None,
         }
         for name, group, question, direction, threshold, status in entries

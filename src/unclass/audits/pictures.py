@@ -2,6 +2,7 @@
 
 import base64
 import io
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,13 +28,13 @@ def heat_uri(pixels: Tensor, heat: Tensor, side: int) -> str:
     return _encode(Image.fromarray(blended))
 
 
-def _colours(strength: NDArray[np.float32]) -> NDArray[np.float32]:
+def _colours(strength: NDArray[Any]) -> NDArray[Any]:
     """From near black over blue-green to yellow, evenly in lightness (five stops of Matplotlib's viridis)."""
     stops = torch.tensor([[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]]).float().numpy()
     place = strength[..., 0] * (len(stops) - 1)
     below = np.minimum(place.astype(int), len(stops) - 2)
     part = (place - below)[..., None]
-    colours: NDArray[np.float32] = stops[below] * (1 - part) + stops[below + 1] * part
+    colours: NDArray[Any] = stops[below] * (1 - part) + stops[below + 1] * part
     return colours
 
 

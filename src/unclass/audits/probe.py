@@ -46,7 +46,7 @@ def nearest_mean(
         own = torch.cdist(features["forget_test"], torch.stack([x[y == k].mean(0) for k in classes]))
         nearest, place = own.min(dim=1)
         found.append(((nearest < to_kept) & (classes[place] == labels["forget_test"])).double().mean().item())
-    return sum(found) / draws
+    return float(sum(found) / draws)
 
 
 def few_of_each(features: dict[str, Tensor], labels: dict[str, Tensor], shots: int, seed: int) -> tuple[Tensor, Tensor]:

@@ -59,7 +59,8 @@ def embed(features: dict[str, Tensor], seed: int) -> dict[str, list[list[float]]
 def _scaled(features: Tensor) -> Tensor:
     """Centre the features and give them unit size: models differ in scale, which means nothing."""
     centred = features - features.mean(0)
-    return centred / centred.norm(dim=1).mean().clamp_min(1e-12)
+    scaled: Tensor = centred / centred.norm(dim=1).mean().clamp_min(1e-12)
+    return scaled
 
 
 def _rows(seen: Examination, name: str, count: int, seed: int) -> Tensor:

@@ -24,7 +24,8 @@ def utility_measures(seen: Examination, seed: int) -> list[Measure]:
     return [
         Measure(
             "change on D_rt", "utility", "Are the remaining classes unharmed?", "higher", unharmed(), change,
-            {role: _paired_interval(seen, role, seed) for role in change}, carries=True, forgetting=False, unit="points",
+            {role: _paired_interval(seen, role, seed) for role in change}, carries=True, forgetting=False,
+            unit="points",
         ),
         Measure(
             "accuracy on D_ft", "utility", "Does the model still name unseen images of the class?", "lower",

@@ -20,7 +20,7 @@ EXPECTED = {"original": "failed", "logit-mask": "failed"}
 
 def self_check(measures: Sequence[Measure], roles: Sequence[str]) -> list[dict[str, Any]]:
     """Judge models of which the right answer is known: the audit must fail the original and the mask."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for role in [role for role in ("original", "logit-mask", *roles) if role != "unlearned"]:
         if any(row["model"] == role for row in rows):
             continue
@@ -115,7 +115,9 @@ def not_claimed(retrained: int, sampled: bool) -> list[str]:
     if retrained == 0:
         claims.append("No retrained model was given: closeness to retraining was not measured, limits are fixed ones.")
     if retrained == 1:
-        claims.append("One retrained model sets limits that it passes by itself; give two to test them and see the noise.")
+        claims.append(
+            "One retrained model sets limits that it passes by itself; give two to test them and see the noise."
+        )
     if sampled:
         claims.append("Large sets were sampled; the counts say how many images were looked at.")
     return claims

@@ -6,6 +6,7 @@ from typing import Any
 import typer
 
 from unclass import distributed
+from unclass.cli.audit import audit
 from unclass.cli.compare import compare, demo
 from unclass.cli.console import error_console
 from unclass.cli.evaluate import evaluate
@@ -29,6 +30,7 @@ app.command()(train)
 app.command()(forget)
 app.command()(evaluate)
 app.command()(compare)
+app.command()(audit)
 app.command(name="list")(list_)
 
 

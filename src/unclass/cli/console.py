@@ -12,15 +12,18 @@ error_console = Console(stderr=True, highlight=False)
 
 
 def say(message: Any) -> None:
-    """Print a result for people."""
+    """Print a result for people; text is never broken, and tables have room where there is no terminal to fit."""
     if distributed.is_first():
-        Console(highlight=False, width=None).print(message, markup=False)
+        console = Console(highlight=False)
+        if not console.is_terminal:
+            console.width = 140
+        console.print(message, markup=False, soft_wrap=isinstance(message, str))
 
 
 def note(message: str) -> None:
     """Print a remark that is no result."""
     if distributed.is_first():
-        error_console.print(message, markup=False, style="dim")
+        error_console.print(message, markup=False, style="dim", soft_wrap=True)
 
 
 def give_json(value: Any) -> None:

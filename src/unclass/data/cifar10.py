@@ -3,7 +3,6 @@
 The batches are pickles, which could run any code. They are read with a reader that knows only NumPy arrays.
 """
 
-import pickle
 import tarfile
 import tempfile
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from unclass.arrays import read_arrays
 from unclass.data.download import cache_folder, download
 from unclass.data.images import ImageData, ImageSet
 from unclass.data.options import DataOptions
@@ -23,27 +23,6 @@ MD5 = "c58f30108f718f92721af3b95e74349a"
 FOLDER = "cifar-10-batches-py"
 TRAIN = tuple(f"data_batch_{number}" for number in range(1, 6))
 UNPACKED_BYTES = 190_000_000
-
-_ALLOWED = {
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("_codecs", "encode"),
-}
-# What the standard library and NumPy raise on a pickle that is cut off or garbled.
-_DAMAGED = (pickle.UnpicklingError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError)
-
-
-class ArrayUnpickler(pickle.Unpickler):
-    """Reads dicts, lists, bytes and NumPy arrays; refuses everything else a pickle may ask for."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _ALLOWED:
-            raise InputError(f"it asks for {module}.{name}, which no CIFAR-10 batch needs")
-        if name == "_reconstruct":  # wherever this version of NumPy keeps it
-            return np.array(0).__reduce__()[0]
-        return super().find_class(module, name)
 
 
 def load_cifar10(options: DataOptions) -> ImageData:
@@ -68,13 +47,7 @@ def find_folder(options: DataOptions) -> Path:
 
 def read_pickle(path: Path) -> dict[bytes, Any]:
     """Read a pickled dict without running any code from it."""
-    try:
-        with path.open("rb") as file:
-            content = ArrayUnpickler(file, encoding="bytes").load()
-    except FileNotFoundError as error:
-        raise InputError(f"{path} is missing; fetch a fresh copy of {URL}") from error
-    except _DAMAGED as error:
-        raise InputError(f"{path} is not a CIFAR-10 batch ({error}); fetch a fresh copy of {URL}") from error
+    content = read_arrays(path, "bytes", f"fetch a fresh copy of {URL}")
     if not isinstance(content, dict):
         raise InputError(f"{path} holds a {type(content).__name__}, not a dict; fetch a fresh copy of {URL}")
     return content

@@ -33,8 +33,8 @@ class LogitMask:
             raise InputError(f"the head of {type(model).__name__} has no bias to mask; train it with bias=True")
         if max(data.classes) >= outputs(head):
             raise InputError(
-                f"the last linear layer of {type(model).__name__} has {outputs(head)} outputs, class {max(data.classes)} "
-                "is not among them; logit-mask needs a network that ends in a linear head"
+                f"the last linear layer of {type(model).__name__} has {outputs(head)} outputs, none for class "
+                f"{max(data.classes)}; logit-mask needs a network that ends in a linear head"
             )
         with torch.no_grad():
             head.bias[list(data.classes)] -= self.offset

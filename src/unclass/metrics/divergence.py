@@ -14,12 +14,13 @@ def js_divergence(one: Predictions, other: Predictions) -> float:
 def js_each(p: Tensor, q: Tensor) -> Tensor:
     """JS(p, q) = H(m) − ½ H(p) − ½ H(q) of each row."""
     between = torch.special.entr((p + q) / 2) - (torch.special.entr(p) + torch.special.entr(q)) / 2
-    return between.sum(dim=1).clamp_min(0)
+    total: Tensor = between.sum(dim=1)
+    return total.clamp_min(0)
 
 
 def activation_distance(one: Predictions, other: Predictions) -> float:
     """E‖p − q‖₂ (Golatkar et al. 2021), in [0, √2]."""
-    return (one.probabilities - other.probabilities).norm(dim=1).mean().item()
+    return float((one.probabilities - other.probabilities).norm(dim=1).mean())
 
 
 def label_shares(predictions: Predictions) -> Tensor:
@@ -46,5 +47,5 @@ def entropy_distance(one: Predictions, other: Predictions) -> float:
 
 
 def zero_retrain_forgetting(unlearned: Predictions, random: Predictions) -> float:
-    """ZRF = 1 − E JS(p_u, p_random) / ln 2 (Chundawat et al. 2023), `random` from an untrained network: 1 = as random."""
+    """ZRF = 1 − E JS(p_u, p_random), JS in bits, `random` an untrained network's (Chundawat et al. 2023): in [0, 1]."""
     return 1 - js_divergence(unlearned, random) / torch.tensor(2.0, dtype=torch.double).log().item()

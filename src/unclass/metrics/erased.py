@@ -15,7 +15,7 @@ def rank_from_below(values: Tensor, classes: Sequence[int]) -> int:
 
 
 def own_logits(predictions: Predictions, classes: Sequence[int]) -> Tensor:
-    """z_t − mean over k ∉ forgotten of z_k, the largest over forgotten t: no constant added to z_t changes its order."""
+    """z_t − mean over k ∉ forgotten of z_k, the largest over forgotten t. A constant added to z_t changes no order."""
     logits = predictions.logits.double()
     chosen = torch.tensor(list(classes))
     others = torch.ones(logits.shape[1], dtype=torch.bool).index_fill(0, chosen, False)

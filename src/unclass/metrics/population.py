@@ -67,7 +67,7 @@ def auc(members: Tensor, others: Tensor) -> float:
     ends = counts.cumsum(0).double()
     ranks = (ends - (counts.double() - 1) / 2)[place]
     n, m = len(members), len(others)
-    return (ranks[:n].sum().item() - n * (n + 1) / 2) / (n * m)
+    return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * m))
 
 
 def auc_noise(members: int, others: int) -> float:
@@ -82,5 +82,5 @@ def population_attack(forget: Predictions, forget_test: Predictions) -> dict[str
 
 
 def advantage(curves: Mapping[str, Roc]) -> float:
-    """max over scores of |AUC − ½|, in [0, ½]: forgotten images that stand out by too little give themselves away too."""
+    """max over scores of |AUC − ½|, in [0, ½]: images that are too far below give themselves away as well."""
     return max(abs(curve.auc - 0.5) for curve in curves.values())

@@ -41,7 +41,7 @@ def load(path: str | Path) -> Classifier:
     weights, metadata = read(path)
     if metadata.get("format") != FORMAT:
         raise InputError(f"{path} has no unclass card; train from it with: unclass train DATA --set start={path}")
-    model = build(_card(metadata["card"], path))
+    model = build(_card(metadata.get("card", ""), path))
     load_weights(model.network, weights, str(path))
     return model.eval()
 
@@ -70,8 +70,8 @@ def load_weights(network: nn.Module, weights: dict[str, Tensor], where: str) -> 
 
 def _card(text: str, path: str | Path) -> Card:
     try:
-        values = json.loads(text)
-    except json.JSONDecodeError as error:
+        values = dict(json.loads(text))
+    except (json.JSONDecodeError, TypeError) as error:
         raise InputError(f"{path} has a card that is not JSON ({error}); save the model again") from error
     known = {field.name for field in fields(Card)}
     tuples = {"classes", "shape", "mean", "std", "forgotten"}

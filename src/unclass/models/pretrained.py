@@ -44,11 +44,8 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         return read(path)[0]
     content: Any = read_arrays(path)
     arrays = content.get("state_dict", content) if isinstance(content, dict) else {}
-    weights = {str(key): _tensor(value) for key, value in arrays.items() if isinstance(value, np.ndarray | Tensor)}
+    named = arrays.items() if isinstance(arrays, dict) else ()
+    weights = {str(key): torch.tensor(value) for key, value in named if isinstance(value, np.ndarray)}
     if not weights:
         raise InputError(f"{path} holds no arrays under 'state_dict'; convert it to safetensors: see docs/data.md")
     return weights
-
-
-def _tensor(value: np.ndarray[Any, Any] | Tensor) -> Tensor:
-    return value if isinstance(value, Tensor) else torch.from_numpy(np.ascontiguousarray(value))

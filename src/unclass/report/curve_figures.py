@@ -57,7 +57,7 @@ def cka(audit: Mapping[str, Any]) -> Figure:
     if len(again) > 1:
         chart.fill_between(range(len(layers)), np.min(again, 0), np.max(again, 0), color=GREEN, alpha=0.15, linewidth=0)
     chart.set_xticks(range(len(layers)), layers, rotation=45, ha="right", fontsize=8)
-    chart.set(ylabel="linear CKA with the retrained model", ylim=(min(0, chart.get_ylim()[0]), 1.03))
+    chart.set(ylabel="linear CKA with retraining", ylim=(min(0, chart.get_ylim()[0]), 1.03))
     chart.legend(frameon=False, fontsize=8)
     return figure
 

@@ -24,7 +24,7 @@ REASONS = {
 AT_MOST = {"at most", "lower", "below", "max", "maximum", "down", "<=", "≤"}
 AT_LEAST = {"at least", "higher", "above", "min", "minimum", "up", ">=", "≥"}
 NEAR = {"near", "close", "within", "two-sided", "equal", "="}
-SHOWN = {"points", "s", "×", "nats", "place"}
+SHOWN = {"s", "×", "nats", "place"}
 SHARES = {"%", "percent", "share", "rate", "accuracy"}
 
 
@@ -56,7 +56,7 @@ def number(value: Any, unit: str | None = None) -> str:
     if unit in SHARES:
         return f"{100 * value:.1f}\u202f%"
     if unit == "points":
-        return f"{100 * value:+.1f}\u202fpoints".replace("-", "−")
+        return f"{100 * value:+.1f}".replace("-", "−")
     whole = value == int(value) or abs(value) >= 1000
     text = f"{value:,.0f}" if whole else f"{value:.3g}" if abs(value) >= 1 else f"{value:.3f}"
     return text + (f"\u202f{unit}" if unit in ("s", "×", "nats") else "")
@@ -124,5 +124,12 @@ def rows(rows: Sequence[Mapping[str, Any]], audits: Sequence[Mapping[str, Any]])
     return {"columns": columns(), "lines": lines}
 
 
-FILTERS = {"number": number, "percent": percent, "threshold": threshold, "interval": interval, "tone": tone, "unit_name": unit_name}
+FILTERS = {
+    "number": number,
+    "percent": percent,
+    "threshold": threshold,
+    "interval": interval,
+    "tone": tone,
+    "unit_name": unit_name,
+}
 GLOBALS = {"missing": missing, "roles": roles, "by_group": by_group, "SETS": SETS, "MARKS": MARKS}

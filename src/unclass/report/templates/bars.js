@@ -16,7 +16,7 @@ function bars(host, spec) {
 
   function draw(width) {
     const rows = spec.limit && !all ? spec.rows.slice(0, spec.limit) : spec.rows;
-    const left = Math.min(width * 0.36, Math.max(...rows.map((row) => widthOf(row.label, 13))) + 14);
+    const left = Math.min(width * (spec.names || 0.36), Math.max(...rows.map((row) => widthOf(row.label, 13))) + 14);
     const texts = rows.flatMap((row) => row.bars.map((bar) => widthOf(bar.text || "")));
     const last = widthOf((spec.format || number)(spec.domain[1])) / 2 + 2;
     const right = Math.max(spec.log ? 8 : last, ...texts.map((size) => size + 8));

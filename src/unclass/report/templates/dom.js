@@ -49,9 +49,11 @@ function ticks([from, to], count, log) {
     const found = [];
     const powers = Math.log10(to) - Math.log10(from);
     for (let power = Math.floor(Math.log10(from)); power <= Math.log10(to); power++)
-      found.push(...(powers < 2.5 && count > 4 ? [1, 3] : [1]).map((factor) => factor * 10 ** power).filter((value) => value >= from * 0.999 && value <= to * 1.001));
-    const every = Math.ceil(found.length / Math.max(2, count));
-    if (found.length >= 2) return found.filter((_, place) => place % every === 0);
+      found.push(...(powers < 2.5 ? [1, 3] : [1]).map((factor) => factor * 10 ** power).filter((value) => value >= from * 0.999 && value <= to * 1.001));
+    const tens = found.filter((value) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9);
+    if (found.length >= 2 && found.length <= Math.max(2, count)) return found;
+    const every = Math.ceil(tens.length / Math.max(2, count));
+    if (tens.length >= 2) return tens.filter((_, place) => place % every === 0);
   }
   const rough = (to - from) / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough || 1));

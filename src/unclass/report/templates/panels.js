@@ -143,7 +143,9 @@ const PANELS = {
   attention(host, audit, pictures) {
     const { images, layer } = audit.attention, roles = rolesOf(images[0].maps);
     const grid = html("div", { class: "attention", style: `grid-template-columns: repeat(${roles.length + 1}, minmax(56px, 132px))` });
-    grid.append(html("p", {}, "image"), ...roles.map((role) => html("p", {}, role, layer && layer[role] ? html("br") : null, layer && layer[role] ? String(layer[role]) : null)));
+    const layers = [...new Set(roles.map((role) => (layer || {})[role]).filter(Boolean))];
+    if (layers.length) host.append(html("p", { class: "layers" }, `Layer: ${layers.length === 1 ? layers[0] : roles.map((role) => `${role} ${layer[role]}`).join(", ")}`));
+    grid.append(html("p", {}, "image"), ...roles.map((role) => html("p", {}, role)));
     for (const image of images) {
       const cell = (number, words, title) => {
         const known = audit.forget_classes.includes(words);
@@ -196,7 +198,7 @@ function times(host, entries) {
   if (!entries.length) throw new Error("no times were recorded");
   const values = entries.map((entry) => entry.seconds);
   bars(host, {
-    label: "seconds", thick: 24, gap: 14, log: true, format: seconds, domain: [Math.min(...values) / 3, Math.max(...values) * 1.5],
+    label: "seconds", names: 0.46, thick: 24, gap: 14, log: true, format: seconds, domain: [Math.min(...values) / 3, Math.max(...values) * 1.5],
     rows: entries.map(({ label, tone, seconds: value, speedUp }) => ({
       label, bars: [{ series: label, name: label, tone, value, text: seconds(value) + (speedUp && speedUp !== 1 ? ` · ${number(speedUp)}×` : "") }],
     })),
@@ -208,7 +210,7 @@ const COMPARISON = {
     const shown = rows.filter((row) => row.attack_success_rate && row.method !== "retrain");
     const reference = rows.find((row) => row.method === "retrain" && row.attack_success_rate);
     bars(host, {
-      label: "attack success rate of each method", domain: [0, 1], format: wholePercent, thick: 20, gap: 10,
+      label: "attack success rate of each method", names: 0.46, domain: [0, 1], format: wholePercent, thick: 20, gap: 10,
       rules: reference ? [{ value: reference.attack_success_rate.mean, tone: "retrained", label: `retrained ${percent(reference.attack_success_rate.mean)}` }] : [],
       rows: shown.map((row) => ({ label: row.method, bars: [{ series: row.method, name: row.method, tone: row.method === "original" ? "original" : "unlearned", value: row.attack_success_rate.mean, spread: row.attack_success_rate.spread, text: percent(row.attack_success_rate.mean) }] })),
     });

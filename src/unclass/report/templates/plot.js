@@ -110,7 +110,7 @@ function plot(host, spec) {
       axes.append(mark("line", { class: "grid", x1: px, x2: px, y1: top, y2: top + box.height }));
       axes.append(slant
         ? mark("text", { x: px + 4, y: py - 4, "text-anchor": "end", transform: `rotate(-45 ${px + 4} ${py - 4})` }, fit(names[value], 110))
-        : mark("text", { x: clamp(px, left, width - widthOf(names ? names[value] : format.x(value)) / 2), y: py, "text-anchor": "middle" }, names ? names[value] : format.x(value)));
+        : mark("text", { x: clamp(px, widthOf(names ? names[value] : format.x(value)) / 2, width - widthOf(names ? names[value] : format.x(value)) / 2), y: py, "text-anchor": "middle" }, names ? names[value] : format.x(value)));
     }
     axes.append(mark("line", { class: "axis", x1: left, x2: left + box.width, y1: top + box.height, y2: top + box.height }));
     if (spec.x.label) axes.append(mark("text", { x: left + box.width / 2, y: height - 4, "text-anchor": "middle" }, spec.x.label));

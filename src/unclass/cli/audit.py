@@ -1,0 +1,143 @@
+"""unclass audit."""
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unclass import distributed
+from unclass.cli import options as o
+from unclass.cli.console import give_json, note, say
+from unclass.data import ImageData, Split
+from unclass.engine import Engine
+from unclass.errors import InputError
+from unclass.methods.configure import configure
+from unclass.models import Classifier, load
+from unclass.records import read_record
+from unclass.runs import Settings
+from unclass.storage import write_json
+
+STATUS_CODES = {"passed": 0, "failed": 1, "undecided": 1}
+
+
+def audit(
+    unlearned: Annotated[Path, typer.Argument(help="Checkpoint of the unlearned model.", show_default=False)],
+    original: Annotated[Path, typer.Option(help="Checkpoint of the model before.", show_default=False)],
+    data: o.Data,
+    classes: o.Classes,
+    out: Annotated[Path, typer.Option(help="Folder for audit.json and report.html.")] = Path("unclass-audit"),
+    retrained: Annotated[
+        list[Path], typer.Option(help="Checkpoint retrained without the class; several for the noise between them.")
+    ] = [],
+    shadow: Annotated[int, typer.Option(help="Train so many shadow models for U-LiRA: slow.", min=0)] = 0,
+    shadow_models: Annotated[
+        list[Path], typer.Option(help="Shadow checkpoints, unlearned alike; --retrained are the other side.")
+    ] = [],
+    seed: o.Seed = 0,
+    root: o.Root = None,
+    size: o.Size = None,
+    people: o.People = 10,
+    per_class: o.PerClass = None,
+    split_seed: o.SplitSeed = 0,
+    skip_bad: o.SkipBad = False,
+    workers: o.Workers = 2,
+    device: o.Device = "cpu",
+    json_: o.Json = False,
+) -> int:
+    """Is the class gone, and is the rest unharmed? Exit code 0: passed; 1: failed or undecided; 2: bad input.
+
+    Example: unclass audit no-deer.safetensors --original all-cnn.safetensors --data cifar10 --class deer --out audit
+    """
+    from unclass.audits import audit as run_audit  # brings in the checks: not for --help
+
+    paths = {"unlearned": unlearned, "original": original}
+    paths |= {"retrained" if i == 0 else f"retrained-{i + 1}": path for i, path in enumerate(retrained)}
+    models = {role: load(path) for role, path in paths.items()}
+    images = o.open_data(data, root, size, people, per_class, split_seed, skip_bad, workers, json_)
+    engine = o.open_engine(device, "float32", False, None, None, json_)
+    about = {role: about_checkpoint(path) for role, path in paths.items()}
+    others = [models[role] for role in paths if role not in ("unlearned", "original")]
+    shadows = _shadows(
+        models["original"], others, shadow, shadow_models, images, classes, about["unlearned"], engine, seed
+    )
+    result = run_audit(
+        models["unlearned"], models["original"], images, classes, others,
+        engine=engine, seed=seed, shadows=shadows, about=about, workers=workers,
+    )  # fmt: skip
+    if distributed.is_first():
+        _write(result, out)
+    _show(result, out, json_)
+    return STATUS_CODES[result["verdict"]["status"]]
+
+
+def about_checkpoint(path: Path) -> dict[str, Any]:
+    """Return what a record beside a checkpoint says: `model.json` from `forget`, `record.json` from `compare`."""
+    found: dict[str, Any] = {"name": path.name}
+    beside = [one for one in (path.with_suffix(".json"), path.with_name("record.json")) if one.is_file()]
+    if beside:
+        record = read_record(beside[0])
+        cost = record.get("cost") or {}
+        found |= {"seconds": cost.get("seconds"), "method": record.get("label") or record.get("method", "unknown")}
+        found |= {key: record[key] for key in ("options", "batch_size") if key in record}
+        found["name_of_method"] = record.get("method", "unknown")
+    return found
+
+
+def _shadows(
+    original: Classifier,
+    retrained: Sequence[Classifier],
+    count: int,
+    paths: Sequence[Path],
+    data: ImageData,
+    classes: Sequence[str],
+    about: dict[str, Any],
+    engine: Engine,
+    seed: int,
+) -> Any:
+    """Return the shadow models that were given or that are to be trained; None if there are to be none."""
+    from unclass.audits import Shadows, train_shadows
+
+    if paths:
+        return Shadows([load(path) for path in paths], retrained)
+    if not count:
+        return None
+    if "options" not in about:
+        raise InputError(
+            f"no record beside {about['name']} says how it was unlearned; give --shadow-models instead of --shadow"
+        )
+    method = configure(about["name_of_method"], options=about["options"])
+    settings = Settings(seed, int(about.get("batch_size", 64)))
+    return train_shadows(original, data, Split.of(data, classes), method, count, engine, settings)
+
+
+def _write(result: dict[str, Any], out: Path) -> None:
+    write_json(out / "audit.json", result)
+    _report(result, out / "report.html")
+
+
+def _report(result: dict[str, Any], path: Path) -> None:
+    """Draw report.html, where this installation can."""
+    if importlib.util.find_spec("unclass.report.page") is not None:
+        from unclass.report.page import write_report
+
+        write_report(result, path)
+
+
+def _show(result: dict[str, Any], out: Path, json_: bool) -> None:
+    if json_:
+        give_json(
+            {key: result[key] for key in ("verdict", "headline", "self_check", "not_claimed")} | {"out": str(out)}
+        )
+        return
+    say(result["verdict"]["sentence"])
+    for one in result["headline"]:
+        value, limit = (f"{one[key]:8.3f}" if one[key] is not None else "       –" for key in ("value", "threshold"))
+        say(f"  {one['status']:<12} {one['name']:<38} {value}   limit {limit}  ({one['unit']}, {one['direction']})")
+    for reason in result["verdict"]["why"]:
+        note(f"  {reason}")
+    say(
+        f"figures: {out / 'audit.json'}"
+        + (f", report: {out / 'report.html'}" if (out / "report.html").exists() else "")
+    )

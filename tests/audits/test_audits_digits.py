@@ -1,0 +1,159 @@
+"""The promise of the audit, on digits: the original, the released Boundary Shrink and a mask fail; retraining passes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import unclass
+from unclass.audits import Shadows, audit, train_shadows
+from unclass.cli import run as run_command
+from unclass.data import DataOptions, ImageData, Split, load_data
+from unclass.engine import Engine
+from unclass.methods.boundary_shrink import BoundaryShrink
+from unclass.models import Classifier, save, weights_digest
+from unclass.runs import Settings
+
+ENGINE = Engine(precision="float32")
+KEYS = {
+    "schema", "verdict", "headline", "not_claimed", "subject", "models", "checks", "self_check", "utility", "flows",
+    "membership", "entropy", "decision_space", "attention", "relearning", "recalibration", "probe", "similarity",
+    "noise", "cost", "provenance",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data() -> ImageData:
+    return load_data("digits", DataOptions(per_class=100))
+
+
+@pytest.fixture(scope="module")
+def models(data: ImageData) -> dict[str, Any]:
+    original = unclass.train(data, engine=ENGINE, model_options={"width": 16}, epochs=12, lr=0.1)
+
+    def forget(method: str, seed: int = 0, preset: str | None = None) -> Any:
+        return unclass.forget(original, data, ["3"], method, seed=seed, preset=preset, engine=ENGINE)
+
+    return {
+        "original": original,
+        "retrained": forget("retrain", 1),
+        "another": forget("retrain", 2),
+        "third": forget("retrain", 3),
+        "authors": forget("boundary-shrink", preset="authors"),
+        "mask": forget("logit-mask"),
+    }
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without what only a page shows."""
+    monkeypatch.setattr("unclass.audits.audit.decision_space", lambda *_: {})
+    monkeypatch.setattr("unclass.audits.audit.attention_section", lambda *_: {})
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("references", [[], ["another"], ["another", "third"]])
+@pytest.mark.parametrize(
+    "name, status", [("original", "failed"), ("authors", "failed"), ("mask", "failed"), ("retrained", "passed")]
+)
+def test_the_audit_tells_forgotten_from_hidden(
+    models: dict[str, Any], data: ImageData, name: str, status: str, references: list[str]
+) -> None:
+    retrained = [models[one] for one in references]
+    result = audit(models[name], models["original"], data, ["3"], retrained, engine=ENGINE)
+    assert result["verdict"]["status"] == status, result["verdict"]
+    assert all(row["ok"] for row in result["self_check"])
+    assert len(result["headline"]) == 5
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_released_boundary_shrink_comes_back_and_the_mask_is_seen_in_its_logit(
+    models: dict[str, Any], data: ImageData
+) -> None:
+    found = audit(models["authors"], models["original"], data, ["3"], engine=ENGINE)["recalibration"]["unlearned"]
+    assert found["before"]["forget"] < 0.6 and found["after"]["forget"] > 0.9
+    masked = audit(models["mask"], models["original"], data, ["3"], engine=ENGINE)
+    assert {one["name"] for one in masked["headline"] if one["status"] == "failed"} == {"own logit"}
+
+
+def test_the_result_keeps_the_format_and_the_models(models: dict[str, Any], data: ImageData) -> None:
+    digests = {name: weights_digest(model) for name, model in models.items()}
+    state = torch.get_rng_state()
+    roles = {"original", "unlearned", "retrained", "retrained-2"}
+    others = [models["another"], models["third"]]
+    result = audit(models["authors"], models["original"], data, ["3"], others, engine=ENGINE)
+    assert set(result) == KEYS
+    json.dumps(result, allow_nan=False)
+    for part in (result["utility"]["accuracies"], result["flows"], result["membership"]["asr"], result["probe"]):
+        assert set(part) == roles
+    assert set(result["decision_space"]["points"]) == set(result["attention"]["layer"]) == roles
+    assert {len(points) for points in result["decision_space"]["points"].values()} == {400}
+    assert all(low <= high for low, high in result["noise"].values())
+    assert {"RMIA", "JS divergence on D_f"} <= {check["name"] for check in result["checks"] if check["status"] != "n"}
+    assert all(check["reason"] and check["direction"] for check in result["checks"])
+    assert {name: weights_digest(model) for name, model in models.items()} == digests
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_same_seed_gives_the_same_figures(models: dict[str, Any], data: ImageData) -> None:
+    one, other = (audit(models["mask"], models["original"], data, ["3"], engine=ENGINE) for _ in range(2))
+    assert one["checks"] == other["checks"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_shadow_models_are_trained_and_give_u_lira(models: dict[str, Any], data: ImageData) -> None:
+    split = Split.of(data, ["3"])
+    method = BoundaryShrink(**BoundaryShrink.presets["authors"])
+    shadows = train_shadows(models["original"], data, split, method, 2, ENGINE, Settings())
+    assert isinstance(shadows, Shadows) and len(shadows.unlearned) == 2
+    result = audit(models["authors"], models["original"], data, ["3"], engine=ENGINE, shadows=shadows)
+    check = next(check for check in result["checks"] if check["name"] == "U-LiRA")
+    assert check["values"]["unlearned"] > 0.2 and check["status"] == "failed"
+
+
+@pytest.fixture(scope="module")
+def paths(models: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("checkpoints")
+    return {name: str(save(model, folder / f"{name}.safetensors")) for name, model in models.items()}
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("name, code", [("retrained", 0), ("mask", 1)])
+def test_the_command_writes_the_audit_and_leaves_with_its_verdict(
+    paths: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, code: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("unclass.cli.audit._report", lambda *_: None)
+    arguments = ["audit", paths[name], "--original", paths["original"], "--data", "digits", "--class", "3"]
+    arguments += ["--per-class", "100", "--retrained", paths["another"], "--out", str(tmp_path / "out"), "--json"]
+    assert run_command(arguments) == code
+    printed = json.loads(capsys.readouterr().out)
+    written = json.loads((tmp_path / "out" / "audit.json").read_text(encoding="utf-8"))
+    assert printed["verdict"] == written["verdict"] and written["models"]["unlearned"]["name"].startswith(name)
+
+
+def test_bad_input_is_one_line_and_code_two(paths: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    start = ["audit", paths["mask"], "--original", paths["original"], "--data", "digits"]
+    for arguments, words in (
+        ([*start, "--class", "eleven"], "unknown class"),
+        ([*start, "--class", "3", "--shadow", "2"], "--shadow-models"),
+        (
+            ["audit", "nothing.safetensors", "--original", paths["original"], "--data", "digits", "--class", "3"],
+            "nothing",
+        ),
+    ):
+        assert run_command(arguments) == 2
+        error = capsys.readouterr().err
+        assert words in error and "Traceback" not in error
+
+
+def test_a_plain_module_can_be_audited(
+    models: dict[str, Any], data: ImageData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("unclass.audits.audit.decision_space", lambda *_: {})
+    original: Classifier = models["original"]
+    result = audit(models["mask"].network, original.network, data, ["3"], engine=ENGINE)
+    assert result["models"]["unlearned"]["architecture"] == "SmallCNN"

@@ -1,0 +1,188 @@
+"""The parts of the audit, each on what it promises."""
+
+from copy import deepcopy
+
+import pytest
+import torch
+from torch import nn
+
+from unclass.audits import probe, relearn
+from unclass.audits.attention import grad_cam, last_convolution
+from unclass.audits.limits import at_most_chance, nearer_to_retrained, no_advantage, unharmed, within
+from unclass.audits.measures import Measure
+from unclass.audits.observe import look, observe, sample_split
+from unclass.audits.pictures import data_uri, heat_uri
+from unclass.audits.recalibration import recalibrate
+from unclass.audits.shadow import Shadows
+from unclass.audits.space import embed
+from unclass.audits.verdict import counted, headline, self_check, verdict
+from unclass.data import Split
+from unclass.engine import Engine
+from unclass.errors import InputError
+from unclass.metrics import accuracy
+from unclass.models import Classifier, weights_digest
+from unclass.predictions import predict_sets
+
+
+def test_observing_gives_the_same_logits_as_predicting(model: Classifier, split: Split, engine: Engine) -> None:
+    seen = observe(model, split, engine)
+    for name, predictions in predict_sets(model, split, engine).items():
+        assert torch.allclose(seen.predictions[name].logits, predictions.logits, atol=1e-4)
+        again = seen.features[name] @ seen.head_weight.T + seen.head_bias
+        assert torch.allclose(again, predictions.logits, atol=1e-3)
+    assert len(seen.layers) == 3
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+
+
+def test_sampling_keeps_small_sets_and_balances_large_ones(split: Split) -> None:
+    sampled = sample_split(split, seed=0, largest=45)
+    assert len(sampled.forget) == len(split.forget)
+    assert sampled.retain.labels.bincount().tolist() == [5, 5, 5, 0, 5, 5, 5, 5, 5, 5]
+
+
+def test_recalibration_undoes_wrong_statistics_and_leaves_the_model(
+    model: Classifier, split: Split, engine: Engine
+) -> None:
+    broken = deepcopy(model)
+    for module in broken.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.running_mean.add_(3.0)  # type: ignore[operator, union-attr]
+    digest = weights_digest(broken)
+    again = recalibrate(broken, split.retain, engine)
+    assert again is not None and weights_digest(broken) == digest and not again.training
+    assert accuracy(look(broken, split.forget, engine)) < 0.5 < accuracy(look(again, split.forget, engine))
+
+
+def test_recalibration_is_not_applicable_without_batch_norm(split: Split, engine: Engine) -> None:
+    assert recalibrate(nn.Linear(2, 2), split.retain, engine) is None
+
+
+def test_recalibration_averages_over_all_batches(model: Classifier, split: Split, engine: Engine) -> None:
+    again = recalibrate(model, split.retain, engine)
+    assert again is not None
+    first = model.network.blocks[0]  # type: ignore[index, union-attr]
+    rows = torch.randperm(len(split.retain), generator=torch.Generator().manual_seed(0))
+    means = []
+    for part in rows.split(125):
+        x = split.retain.read(part).float() / 255
+        means.append(first.conv((x - model.mean) / model.std).mean(dim=(0, 2, 3)))
+    found = again.network.blocks[0].bn.running_mean  # type: ignore[index, union-attr]
+    assert torch.allclose(found, torch.stack(means).mean(0), atol=1e-4)
+
+
+@pytest.mark.parametrize("gap, found", [(20.0, 1.0), (0.0, 0.0)])
+def test_probes_find_a_class_that_stands_apart_and_not_one_that_does_not(gap: float, found: float) -> None:
+    generator = torch.Generator().manual_seed(0)
+    labels = {name: torch.full((30,), 2) for name in ("forget", "forget_test")} | {"retain": torch.arange(2).repeat(30)}
+    features = {name: torch.randn(len(y), 8, generator=generator) for name, y in labels.items()}
+    features["retain"][:, 0] += 20 * labels["retain"]
+    for name in ("forget", "forget_test"):
+        features[name][:, 1] += gap
+    assert probe.nearest_mean(features, labels) == pytest.approx(found, abs=0.45)
+    assert probe.linear_probe(features, labels) >= found - 0.05
+
+
+def test_relearning_curves_start_at_the_model_and_leave_it_alone(
+    model: Classifier, split: Split, engine: Engine
+) -> None:
+    digest = weights_digest(model)
+    forget = relearn.from_forget(model, split.forget, split.forget_test, engine)
+    retain = relearn.from_retain(model, split.retain, split.forget_test, engine)
+    assert [step for step, _ in forget] == [step for step, _ in retain] == list(relearn.STEPS)
+    assert forget[0][1] == retain[0][1] == pytest.approx(accuracy(look(model, split.forget_test, engine)))
+    assert weights_digest(model) == digest and engine.observer is None
+
+
+def test_limits_follow_the_retrained_models() -> None:
+    assert at_most_chance(10)([]).threshold == 0.1
+    assert nearer_to_retrained(0.9)([0.3, 0.5]).threshold == pytest.approx(0.7)
+    assert nearer_to_retrained(0.1, higher=True)([0.9, 0.5]).threshold == pytest.approx(0.3)
+    assert nearer_to_retrained(0.9, 0.8)([]).threshold == 0.8
+    assert nearer_to_retrained(0.52)([0.5]).threshold is None  # cannot tell: judges nothing
+    assert unharmed()([]).threshold == unharmed()([0.02]).threshold == -0.03
+    assert unharmed()([-0.02]).threshold == pytest.approx(-0.05)
+    assert no_advantage(10_000, 10_000)([]).threshold == 0.05
+    assert within(0.1)([0.2, 0.5]).threshold == pytest.approx(0.3)
+    assert within(0.1)([]).threshold is None
+
+
+def measure(name: str, carries: bool = True, **values: float) -> Measure:
+    rule = at_most_chance(10)
+    return Measure(
+        name, "residual", "?", "lower", rule, {key.replace("_", "-"): v for key, v in values.items()}, {}, carries
+    )
+
+
+ROLES = ["original", "unlearned", "retrained", "retrained-2", "logit-mask"]
+
+
+def test_a_clean_model_passes_only_if_the_controls_are_told_apart() -> None:
+    good = measure("a", original=1.0, unlearned=0.0, retrained=0.0, retrained_2=0.0, logit_mask=1.0)
+    checked = self_check([good], ROLES)
+    assert all(row["ok"] for row in checked)
+    assert verdict([good], checked, "deer")["status"] == "passed"
+    blind = measure("a", original=1.0, unlearned=0.0, retrained=0.0, retrained_2=0.0, logit_mask=0.0)
+    outcome = verdict([blind], self_check([blind], ROLES), "deer")
+    assert outcome["status"] == "undecided" and "logit-mask" in outcome["sentence"]
+
+
+def test_without_the_control_nothing_passes() -> None:
+    good = measure("a", original=1.0, unlearned=0.0)
+    assert verdict([good], self_check([good], ["original", "unlearned"]), "deer")["status"] == "undecided"
+
+
+def test_a_check_that_a_retrained_model_fails_counts_neither_way() -> None:
+    noisy = measure("a", original=1.0, unlearned=1.0, retrained=0.0, retrained_2=0.9, logit_mask=1.0)
+    assert counted([noisy]) == []
+    assert verdict([noisy], self_check([noisy], ROLES), "deer")["status"] == "undecided"
+
+
+def test_a_failed_check_that_does_not_carry_the_verdict_is_named() -> None:
+    good = measure("a", original=1.0, unlearned=0.0, retrained=0.0, logit_mask=1.0)
+    beside = measure("b", carries=False, original=1.0, unlearned=1.0, retrained=0.0, logit_mask=1.0)
+    outcome = verdict([good, beside], self_check([good], [*ROLES[:3], "logit-mask"]), "deer")
+    assert outcome["status"] == "passed" and "b" in outcome["why"][-1]
+
+
+def test_the_headline_shows_five_and_prefers_the_one_that_failed() -> None:
+    names = ["change", "attack", "recalibration", "own logit", "class read from one image", "relearning from D_r"]
+    fine = [measure(name, original=1.0, unlearned=0.0, retrained=0.0) for name in names]
+    assert [one["name"] for one in headline(fine)] == names[:5]
+    fine[5] = measure(names[5], original=1.0, unlearned=0.9, retrained=0.0)
+    assert [one["name"] for one in headline(fine)] == [*names[:4], names[5]]
+
+
+def test_grad_cam_lights_up_on_the_last_convolution(model: Classifier, split: Split, engine: Engine) -> None:
+    x, y = split.forget.read(torch.arange(3)).float() / 255, split.forget.labels[:3]
+    name, layer = last_convolution(model, x)
+    assert name == "network.blocks.2.conv" and layer is not None
+    heat = grad_cam(model, layer, x, y)
+    assert heat.shape[0] == 3 and heat.min() >= 0 and heat.max() <= 1
+    assert not any(module._forward_hooks for module in model.modules())
+
+
+def test_a_network_without_convolution_has_no_map() -> None:
+    assert last_convolution(nn.Sequential(nn.Flatten(), nn.Linear(4, 2)), torch.rand(1, 1, 2, 2)) == ("", None)
+
+
+def test_the_space_is_the_same_for_the_same_seed_and_takes_different_sizes() -> None:
+    generator = torch.Generator().manual_seed(0)
+    features = {
+        "original": torch.randn(20, 6, generator=generator),
+        "unlearned": torch.randn(20, 6, generator=generator),
+    }
+    assert embed(features, 0) == embed(features, 0)
+    features["retrained"] = torch.randn(20, 9, generator=generator)
+    assert {len(points) for points in embed(features, 0).values()} == {20}
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_pictures_are_data_uris(channels: int) -> None:
+    pixels = torch.randint(255, (channels, 8, 6), dtype=torch.uint8)
+    for text in (data_uri(pixels, 32), heat_uri(pixels, torch.rand(4, 4), 32)):
+        assert text.startswith("data:image/png;base64,") and len(text) < 6000
+
+
+def test_one_shadow_model_is_too_few() -> None:
+    with pytest.raises(InputError, match="at least two"):
+        Shadows([nn.Linear(1, 1)], [nn.Linear(1, 1)])
