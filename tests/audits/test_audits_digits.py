@@ -1,6 +1,7 @@
-"""The promise of the audit, on digits: the original, the released Boundary Shrink and a mask fail; retraining passes."""
+"""The promise on digits: the original, the released Boundary Shrink and a mask fail; retraining passes."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from unclass.methods.boundary_shrink import BoundaryShrink
 from unclass.models import Classifier, save, weights_digest
 from unclass.runs import Settings
 
+MODULE = import_module("unclass.audits.audit")  # by attribute, the name is the function
 ENGINE = Engine(precision="float32")
 KEYS = {
     "schema", "verdict", "headline", "not_claimed", "subject", "models", "checks", "self_check", "utility", "flows",
@@ -49,8 +51,8 @@ def models(data: ImageData) -> dict[str, Any]:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without what only a page shows."""
-    monkeypatch.setattr("unclass.audits.audit.decision_space", lambda *_: {})
-    monkeypatch.setattr("unclass.audits.audit.attention_section", lambda *_: {})
+    monkeypatch.setattr(MODULE, "decision_space", lambda *_: {})
+    monkeypatch.setattr(MODULE, "attention_section", lambda *_: {})
 
 
 @pytest.mark.usefixtures("quick")
@@ -126,7 +128,7 @@ def test_the_command_writes_the_audit_and_leaves_with_its_verdict(
     paths: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, code: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("unclass.cli.audit._report", lambda *_: None)
+    monkeypatch.setattr(import_module("unclass.cli.audit"), "_report", lambda *_: None)
     arguments = ["audit", paths[name], "--original", paths["original"], "--data", "digits", "--class", "3"]
     arguments += ["--per-class", "100", "--retrained", paths["another"], "--out", str(tmp_path / "out"), "--json"]
     assert run_command(arguments) == code
@@ -153,7 +155,7 @@ def test_bad_input_is_one_line_and_code_two(paths: dict[str, str], capsys: pytes
 def test_a_plain_module_can_be_audited(
     models: dict[str, Any], data: ImageData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("unclass.audits.audit.decision_space", lambda *_: {})
+    monkeypatch.setattr(MODULE, "decision_space", lambda *_: {})
     original: Classifier = models["original"]
     result = audit(models["mask"].network, original.network, data, ["3"], engine=ENGINE)
     assert result["models"]["unlearned"]["architecture"] == "SmallCNN"

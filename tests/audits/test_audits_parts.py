@@ -97,6 +97,7 @@ def test_limits_follow_the_retrained_models() -> None:
     assert at_most_chance(10)([]).threshold == 0.1
     assert nearer_to_retrained(0.9)([0.3, 0.5]).threshold == pytest.approx(0.7)
     assert nearer_to_retrained(0.1, higher=True)([0.9, 0.5]).threshold == pytest.approx(0.3)
+    assert nearer_to_retrained(0.9, share=0.75)([0.5]).threshold == pytest.approx(0.8)
     assert nearer_to_retrained(0.9, 0.8)([]).threshold == 0.8
     assert nearer_to_retrained(0.52)([0.5]).threshold is None  # cannot tell: judges nothing
     assert unharmed()([]).threshold == unharmed()([0.02]).threshold == -0.03
@@ -124,6 +125,13 @@ def test_a_clean_model_passes_only_if_the_controls_are_told_apart() -> None:
     blind = measure("a", original=1.0, unlearned=0.0, retrained=0.0, retrained_2=0.0, logit_mask=0.0)
     outcome = verdict([blind], self_check([blind], ROLES), "deer")
     assert outcome["status"] == "undecided" and "logit-mask" in outcome["sentence"]
+
+
+def test_the_sentence_names_what_is_left_before_what_is_harmed() -> None:
+    harm = Measure("harm", "utility", "?", "higher", unharmed(), {"unlearned": -0.2}, carries=True, forgetting=False)
+    left = measure("left", original=1.0, unlearned=1.0)
+    assert "not gone: left" in verdict([harm, left], [], "deer")["sentence"]
+    assert "the rest is harmed: harm" in verdict([harm], [], "deer")["sentence"]
 
 
 def test_without_the_control_nothing_passes() -> None:

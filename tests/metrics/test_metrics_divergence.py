@@ -50,14 +50,18 @@ def test_js_is_zero_for_the_same_and_ln_2_for_opposites() -> None:
 
 def test_the_other_distances_agree_with_loops(pair: tuple[Predictions, Predictions]) -> None:
     one, other = (p.probabilities.double().numpy() for p in pair)
-    assert activation_distance(*pair) == pytest.approx(np.mean([np.linalg.norm(a - b) for a, b in zip(one, other)]))
+    assert activation_distance(*pair) == pytest.approx(
+        np.mean([np.linalg.norm(a - b) for a, b in zip(one, other, strict=True)])
+    )
     said = [one.argmax(1).tolist(), other.argmax(1).tolist()]
-    assert agreement(*pair) == pytest.approx(np.mean([a == b for a, b in zip(*said)]))
+    assert agreement(*pair) == pytest.approx(np.mean([a == b for a, b in zip(*said, strict=True)]))
     expected = sum(abs(said[0].count(k) - said[1].count(k)) for k in range(4)) / 12 / 2
     assert total_variation(*pair) == pytest.approx(expected)
     assert label_shares(pair[0]).tolist() == pytest.approx([said[0].count(k) / 12 for k in range(4)])
     entropies = [sorted(p.entropy.tolist()) for p in pair]  # as many on both sides: the mean gap of sorted values
-    assert entropy_distance(*pair) == pytest.approx(np.mean([abs(a - b) for a, b in zip(*entropies)]), rel=1e-5)
+    assert entropy_distance(*pair) == pytest.approx(
+        np.mean([abs(a - b) for a, b in zip(*entropies, strict=True)]), rel=1e-5
+    )
 
 
 def slow_cka(x: torch.Tensor, y: torch.Tensor) -> float:

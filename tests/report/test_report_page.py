@@ -96,7 +96,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     methods = ("boundary-shrink", "finetune", "fisher")
     several = [example(points=60, seed=place, method=method) for place, method in enumerate(methods)]
     return {
-        "full": write_report(example(), folder / "full.html"),
+        "full": write_report(example(points=120), folder / "full.html"),
         "shades": write_report(_shades(), folder / "shades.html"),
         "nasty": write_report(nasty(), folder / "nasty.html"),
         "bare": write_report(bare(), folder / "bare.html"),

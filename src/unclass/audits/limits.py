@@ -23,10 +23,13 @@ def at_most_chance(classes: int) -> Rule:
     return rule
 
 
-def nearer_to_retrained(original: float | None, alone: float | None = None, higher: bool = False) -> Rule:
-    """Nearer to retraining than to the original: halfway from the retrained model next to the original.
+def nearer_to_retrained(
+    original: float | None, alone: float | None = None, higher: bool = False, share: float = 0.5
+) -> Rule:
+    """At most `share` of the way from the retrained model next to the original to the original itself.
 
-    Without a retrained model, `alone` (a figure that no retrained model was seen beyond), or no limit.
+    Where retrained models differ much among themselves, a small share would fail some of them. Without a retrained
+    model the limit is `alone`, or there is none.
     """
 
     def rule(references: Sequence[float]) -> Limit:
@@ -37,9 +40,7 @@ def nearer_to_retrained(original: float | None, alone: float | None = None, high
         gap = 0.0 if original is None else (worst - original if higher else original - worst)
         if original is None or gap < LEAST_GAP:
             return Limit(None, f"on this data the figure does not tell the original from retraining (gap {gap:.3f})")
-        return Limit(
-            (worst + original) / 2, "halfway between the retrained model next to the original and the original"
-        )
+        return Limit(worst + share * (original - worst), f"{share:.0%} of the way from retraining to the original")
 
     return rule
 

@@ -6,7 +6,9 @@ from unclass.audits.measures import Measure
 from unclass.audits.utility import accuracies, class_count
 from unclass.metrics.erased import own_logit_auc
 
-KEPT_BEYOND_CHANCE = 0.75
+# Retrained models differ much in these figures (own logit on digits: 0.27 to 0.92 where the original has 1.00), so that
+# a limit halfway would fail some of them. What is only hidden has exactly the original's figure and still fails.
+SHARE, SHARE_OF_CHANCE = 0.75, 0.9
 
 
 def residual_measures(seen: Examination) -> list[Measure]:
@@ -36,10 +38,10 @@ def _own_logit(seen: Examination) -> Measure:
         role: own_logit_auc(one.predictions["retain_test"], one.predictions["forget_test"], seen.split.classes)
         for role, one in seen.observations.items()
     }
-    alone = 0.5 + KEPT_BEYOND_CHANCE * (values["original"] - 0.5)
+    alone = 0.5 + SHARE_OF_CHANCE * (values["original"] - 0.5)
     question = "Does the class's own output still tell its images, however far it was pushed down?"
-    note = "Without a retrained model at most three quarters of what the original shows beyond chance may be left."
-    limit = nearer_to_retrained(values["original"], alone)
+    note = f"without a retrained model, {SHARE_OF_CHANCE:.0%} of what the original shows beyond chance may be left"
+    limit = nearer_to_retrained(values["original"], alone, share=SHARE)
     return Measure("own logit", "residual", question, "lower", limit, values, carries=True, unit="AUC", note=note)
 
 
@@ -51,7 +53,7 @@ def _probes(seen: Examination) -> list[Measure]:
     }
     return [
         Measure(
-            name, "residual", question, "lower", nearer_to_retrained(seen.probes["original"][key]),
+            name, "residual", question, "lower", nearer_to_retrained(seen.probes["original"][key], share=SHARE),
             {role: found[key] for role, found in seen.probes.items()}, carries=key == "one_shot",
         )
         for key, (name, question) in questions.items()

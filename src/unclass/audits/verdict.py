@@ -15,6 +15,7 @@ from typing import Any
 
 from unclass.audits.measures import Measure, Status, is_retrained
 
+ORDER = ("residual", "privacy", "utility", "closeness")
 EXPECTED = {"original": "failed", "logit-mask": "failed"}
 
 
@@ -36,9 +37,9 @@ def self_check(measures: Sequence[Measure], roles: Sequence[str]) -> list[dict[s
 
 
 def counted(measures: Sequence[Measure]) -> list[Measure]:
-    """Return the checks that carry the verdict and that no retrained model fails."""
+    """Return the checks that carry the verdict and that no retrained model fails, in the order of telling."""
     return [
-        one for one in measures
+        one for one in sorted(measures, key=lambda one: ORDER.index(one.group))
         if one.carries and all(one.judge(role) != "failed" for role in one.values if is_retrained(role))
     ]  # fmt: skip
 
@@ -64,7 +65,7 @@ def verdict(measures: Sequence[Measure], checked: Sequence[dict[str, Any]], clas
 
 def headline(measures: Sequence[Measure]) -> list[dict[str, Any]]:
     """Return the five figures that carry the verdict."""
-    carrying = {one.name: one for one in measures if one.carries}
+    carrying = {one.name: one for one in sorted(measures, key=lambda one: ORDER.index(one.group)) if one.carries}
     features, relearning = carrying["class read from one image"], carrying["relearning from D_r"]
     decided = features.judge("unlearned") in ("passed", "failed") and relearning.judge("unlearned") != "failed"
     dropped = relearning.name if decided else features.name

@@ -27,7 +27,10 @@ class Amnesiac:
     weight_decay: float = 5e-4
 
     needs: ClassVar[Needs] = Needs.UPDATES | Needs.RETAIN
-    presets: ClassVar[dict[str, Preset]] = {}
+    presets: ClassVar[dict[str, Preset]] = {
+        "digits": {"repair_epochs": 4, "lr": 0.1},
+        "cifar10": {"repair_epochs": 3},
+    }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         unlearned = deepcopy(model)

@@ -22,14 +22,16 @@ class BoundaryExpanding:
     (the released code's has not), and a large head is never copied.
     """
 
-    epochs: int = 10
+    epochs: int = 1
     lr: float = 1e-5
-    batch_norm: BatchNormMode = "train"
+    batch_norm: BatchNormMode = "frozen"
 
     needs: ClassVar[Needs] = Needs.FORGET
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"epochs": 10, "lr": 1e-5, "batch_norm": "train"},
         "authors": {"epochs": 10, "lr": 1e-5, "batch_norm": "train"},
+        "digits": {"epochs": 10, "lr": 3e-4},
+        "cifar10": {"epochs": 1, "lr": 5e-6},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:

@@ -22,7 +22,8 @@ RELEASED: Preset = {"epochs": 10, "lr": 1e-5, "batch_norm": "train"}
 class BoundaryShrink:
     """Find the nearest but incorrect label of each forgotten image (Eq. 2–3), fine-tune on these labels (Eq. 4).
 
-    Where the paper is silent and the presets differ: `epsilon` (pixels in [0, 1]; the released code says 0.1 and steps
+    The defaults are what we measured to work: the runner-up as the nearest label and frozen batch norm. The paper's own
+    are the presets. Where the paper is silent and the presets differ: `epsilon` (pixels in [0, 1]; the released code says 0.1 and steps
     about 0.25); `uncrossed`, what becomes of an image that the step does not carry across a boundary (`paper` leaves it
     out, since its label would not be "incorrect"; `authors` trains it to stay); `batch_norm` while every batch holds
     one class (training mode in both). Everywhere, unlike the released code: the search runs once, since it is
@@ -33,12 +34,12 @@ class BoundaryShrink:
     3σ(5(m − ½)) with m the probability margin of the label, and a penalty on ‖∇L(x + hz) − ∇L(x)‖² (weight 0.7 there).
     """
 
-    search: Search = "fgsm"
+    search: Search = "runner-up"
     epsilon: float = 0.1
     uncrossed: Uncrossed = "drop"
-    batch_norm: BatchNormMode = "train"
+    batch_norm: BatchNormMode = "frozen"
     epochs: int = 10
-    lr: float = 1e-5
+    lr: float = 1e-4
     reweight: bool = False
     curvature: float = 0.0
     curvature_step: float = 0.5
@@ -49,6 +50,8 @@ class BoundaryShrink:
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"search": "fgsm", "epsilon": 0.1, "uncrossed": "drop", **RELEASED},
         "authors": {"search": "fgsm", "epsilon": 0.25, "uncrossed": "keep-true-label", **RELEASED},
+        "digits": {"search": "fgsm", "epochs": 10, "lr": 3e-4},
+        "cifar10": {"epochs": 1, "lr": 1e-4},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:

@@ -21,7 +21,10 @@ class Finetune:
     weight_decay: float = 5e-4
 
     needs: ClassVar[Needs] = Needs.RETAIN
-    presets: ClassVar[dict[str, Preset]] = {}
+    presets: ClassVar[dict[str, Preset]] = {
+        "digits": {"epochs": 6, "lr": 0.1},
+        "cifar10": {"epochs": 2, "lr": 0.05},
+    }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         return engine.fit(

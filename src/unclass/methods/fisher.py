@@ -25,12 +25,15 @@ class Fisher:
     forgotten class starts from zero rather than from w₀. `images` limits how many of D_r are read; 0 means all.
     """
 
-    noise: float = 0.01
+    noise: float = 3e-3
     floor: float = 1e-4
     images: int = 0
 
     needs: ClassVar[Needs] = Needs.RETAIN
-    presets: ClassVar[dict[str, Preset]] = {}
+    presets: ClassVar[dict[str, Preset]] = {
+        "digits": {"noise": 3e-3, "images": 512},
+        "cifar10": {"images": 512},
+    }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         unlearned = engine.place(deepcopy(model)).eval()

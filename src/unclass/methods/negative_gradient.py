@@ -17,10 +17,12 @@ class NegativeGradient:
 
     epochs: int = 10
     lr: float = 1e-5
-    batch_norm: BatchNormMode = "train"
+    batch_norm: BatchNormMode = "frozen"
 
     needs: ClassVar[Needs] = Needs.FORGET
-    presets: ClassVar[dict[str, Preset]] = {}
+    presets: ClassVar[dict[str, Preset]] = {
+        "digits": {"epochs": 10, "lr": 6e-4},
+    }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         def loss(unlearned: nn.Module, x: Tensor, y: Tensor) -> Tensor:

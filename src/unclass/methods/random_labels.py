@@ -17,12 +17,15 @@ from unclass.methods.method import Needs, Preset, remaining_classes
 class RandomLabels:
     """Fine-tune on the forgotten images with labels drawn anew each time from the classes that stay."""
 
-    epochs: int = 10
+    epochs: int = 1
     lr: float = 1e-5
-    batch_norm: BatchNormMode = "train"
+    batch_norm: BatchNormMode = "frozen"
 
     needs: ClassVar[Needs] = Needs.FORGET
-    presets: ClassVar[dict[str, Preset]] = {}
+    presets: ClassVar[dict[str, Preset]] = {
+        "digits": {"epochs": 10, "lr": 3e-4},
+        "cifar10": {"epochs": 1, "lr": 5e-6},
+    }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         def loss(unlearned: nn.Module, x: Tensor, y: Tensor) -> Tensor:
