@@ -292,15 +292,17 @@ def test_recorded_updates_lead_to_amnesiac(here: Path, capsys: pytest.CaptureFix
 def test_compare_prints_one_json_and_writes_table_and_figures(
     checkpoint: Path, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    quick = ["--original", str(checkpoint), "--methods", "negative-gradient", "--out", "c", "--json", *SMALL]
+    quick = ["--original", str(checkpoint), "--methods", "boundary-shrink", "--out", "c", "--json", *SMALL]
     assert run(["compare", "digits", "--class", "3", *quick]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert [row["method"] for row in answer["rows"]] == ["original", "retrain", "negative-gradient"]
+    assert [row["method"] for row in answer["rows"]] == ["original", "retrain", "boundary-shrink"]
+    assert answer["audits"]["boundary-shrink"] in ("passed", "failed", "undecided")
+    assert "boundary-shrink" in (here / "c" / "report.html").read_text()
     assert (here / "c" / "table.md").read_text().count("\n") == 5
     assert sorted(path.name for path in (here / "c" / "figures").iterdir()) == [
-        "attack-success.png",
-        "entropy-3.png",
-        "time.png",
+        "methods-attack-success.png",
+        "methods-entropy-3-3.png",
+        "methods-time.png",
     ]
 
 

@@ -1,6 +1,7 @@
 """Make a trained image classifier forget a class, and see how close that comes to retraining."""
 
 from unclass.api import evaluate, forget, train
+from unclass.audits.audit import audit
 from unclass.compare import Plan, compare
 from unclass.data import DataOptions, ImageData, load_data
 from unclass.engine import Budget, Engine
@@ -21,6 +22,7 @@ __all__ = [
     "ImageData",
     "InputError",
     "Plan",
+    "audit",
     "compare",
     "evaluate",
     "forget",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unclass import distributed
+from unclass.audits.audit import audit
 from unclass.data import Batches, ImageData, Split
 from unclass.engine import Engine
 from unclass.errors import Diverged, InputError
@@ -31,7 +32,7 @@ from unclass.runs import (
     trained_card,
     unlearn,
 )
-from unclass.storage import require_space
+from unclass.storage import require_space, write_json
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,38 @@ def compare(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
         for split in splits:
             for spec in specs:
                 yield _run(plan, original, split, spec, replace(plan.settings, seed=seed), engine)
+
+
+def audit_runs(plan: Plan, specs: Sequence[str], engine: Engine) -> Iterator[dict[str, Any]]:
+    """Yield the audit of each method and class, on the first seed's run, beside the retrained models of all seeds."""
+    seed = plan.seeds[0]
+    for split in plan.splits():
+        folders = [run_folder(plan, split, "retrain", one) for one in plan.seeds]
+        retrained = [load(folder / "model.safetensors") for folder in folders]
+        for spec in specs:
+            folder = run_folder(plan, split, spec, seed)
+            if not (folder / "model.safetensors").exists():
+                continue  # it failed
+            path = folder / "audit.json"
+            if not path.exists():
+                about = {"unlearned": _about(folder, spec), "retrained": _about(folders[0], "retrain")}
+                original = load(plan.originals[0] if plan.originals else original_path(plan, seed))
+                result = audit(
+                    load(folder / "model.safetensors"), original, plan.data, split.classes, retrained,
+                    engine=engine, seed=seed, about=about, workers=plan.settings.workers,
+                )  # fmt: skip
+                write_json(path, result)
+            yield json.loads(path.read_text(encoding="utf-8"))
+
+
+def _about(folder: Path, spec: str) -> dict[str, Any]:
+    cost = read_record(folder / "record.json")["cost"] or {}
+    return {"name": spec, "method": spec, "seconds": cost.get("seconds")}
+
+
+def original_path(plan: Plan, seed: int) -> Path:
+    """Return where the original of a seed is kept."""
+    return plan.out / "originals" / f"seed{seed}.safetensors"
 
 
 def choose(spec: str, data_name: str) -> Method | None:
@@ -149,7 +182,7 @@ def _require_updates(plan: Plan, original: Classifier, split: Split, specs: Sequ
 
 def _original(plan: Plan, seed: int, splits: Sequence[Split], engine: Engine) -> Classifier:
     """Train the original of a seed, or take it from an earlier run."""
-    path = plan.out / "originals" / f"seed{seed}.safetensors"
+    path = original_path(plan, seed)
     settings = replace(plan.settings, seed=seed)
     model = new_model(plan.data, plan.model, plan.model_options)
     recipe = plan.recipe or original_recipe(model, plan.data.name)

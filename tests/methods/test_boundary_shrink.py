@@ -72,7 +72,7 @@ def test_uncrossed_images_are_kept_dropped_or_sent_to_the_runner_up(
     assert stayed.any() and not stayed.all()
 
     def found(uncrossed: Uncrossed) -> tuple[Tensor, Tensor]:
-        return BoundaryShrink(epsilon=0.1, uncrossed=uncrossed).neighbours(trained, x, y, (3,))
+        return BoundaryShrink(search="fgsm", epsilon=0.1, uncrossed=uncrossed).neighbours(trained, x, y, (3,))
 
     label, weight = found("keep-true-label")
     assert (label[stayed] == 3).all() and (weight == 1).all()
@@ -88,12 +88,12 @@ def test_a_step_that_lands_in_another_forgotten_class_has_not_crossed(
     x, y = batch
     crossed = trained(cross_samples(trained, x, y, 0.3)).argmax(1)
     other = int(crossed[crossed != 3].mode().values)
-    _, weight = BoundaryShrink(epsilon=0.3, uncrossed="drop").neighbours(trained, x, y, (3, other))
+    _, weight = BoundaryShrink(search="fgsm", epsilon=0.3, uncrossed="drop").neighbours(trained, x, y, (3, other))
     assert (weight[crossed == other] == 0).all()
 
 
 def test_dropped_images_do_not_move_the_weights(model: Classifier, split: Split, engine: Engine) -> None:
-    method = BoundaryShrink(epsilon=0.0, uncrossed="drop", batch_norm="frozen", epochs=2, lr=0.1)
+    method = BoundaryShrink(search="fgsm", epsilon=0.0, uncrossed="drop", batch_norm="frozen", epochs=2, lr=0.1)
     shrunk = method(model, data(split), engine)  # ε = 0 leaves every image where it is
     for weight, new in zip(model.parameters(), shrunk.parameters(), strict=True):
         assert torch.equal(weight, new)

@@ -10,6 +10,7 @@ from unclass.cli.audit import audit
 from unclass.cli.compare import compare, demo
 from unclass.cli.console import error_console
 from unclass.cli.evaluate import evaluate
+from unclass.cli.figures import figures
 from unclass.cli.forget import forget
 from unclass.cli.listing import list_
 from unclass.cli.train import train
@@ -31,6 +32,7 @@ app.command()(forget)
 app.command()(evaluate)
 app.command()(compare)
 app.command()(audit)
+app.command()(figures)
 app.command(name="list")(list_)
 
 

@@ -1,7 +1,7 @@
 """unclass compare and unclass demo."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,20 +12,22 @@ from unclass import distributed
 from unclass.api import DEFAULT_MODELS
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
-from unclass.compare import Plan, run_folder
+from unclass.cli.figures import comparison_drawings
+from unclass.compare import Plan, audit_runs
 from unclass.compare import compare as run_comparison
 from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods import METHODS
 from unclass.methods.configure import configure
 from unclass.methods.retrain import Retrain
-from unclass.predictions import load_predictions
 from unclass.report.table import markdown, table
 from unclass.runs import Settings
 from unclass.storage import write_atomically
 from unclass.summary import summarise
 
 DEMO_CLASS = "3"
+DEMO_AUDITS = ("boundary-shrink", "boundary-shrink@authors", "logit-mask")
+REPORT = "report.html"
 
 
 def compare(
@@ -51,6 +53,7 @@ def compare(
     workers: o.Workers = 2,
     device: o.Device = "cpu",
     precision: o.Precision = "auto",
+    audit: Annotated[bool, typer.Option(help="Also audit each method (on the first seed), for the report.")] = True,
     json_: o.Json = False,
 ) -> None:
     """Run methods × classes × seeds beside retraining, and print mean ± spread. Goes on where it was when run again.
@@ -71,7 +74,8 @@ def compare(
         originals=original,
         settings=Settings(0, batch_size, workers),
     )
-    finish(plan, o.open_engine(device, precision, False, None, None, json_), json_)
+    audited = [spec for spec in plan.methods if spec != "retrain"] if audit else []
+    finish(plan, o.open_engine(device, precision, False, None, None, json_), audited, json_)
 
 
 def demo(
@@ -84,16 +88,16 @@ def demo(
     Example: unclass demo
     """
     if force and (out / "originals").is_dir():
-        for name in ("runs", "originals", "updates", "figures"):
+        for name in ("runs", "originals", "updates"):
             shutil.rmtree(out / name, ignore_errors=True)
     images = o.open_data("digits", None, None, 2, None, 0, False, 0, json_)
     methods = [*METHODS, "boundary-shrink@authors", "boundary-expanding@authors"]
     plan = Plan(images, out, methods, [[DEMO_CLASS]])
-    finish(plan, o.open_engine("cpu", "auto", False, None, None, json_), json_)
+    finish(plan, o.open_engine("cpu", "auto", False, None, None, json_), DEMO_AUDITS, json_)
 
 
-def finish(plan: Plan, engine: Engine, json_: bool) -> None:
-    """Run a comparison, print its table, write its figures."""
+def finish(plan: Plan, engine: Engine, audited: Sequence[str], json_: bool) -> None:
+    """Run a comparison, audit some of its methods, print its table, write its figures and its report."""
     records = []
     for record in run_comparison(plan, engine):
         records.append(record)
@@ -101,36 +105,29 @@ def finish(plan: Plan, engine: Engine, json_: bool) -> None:
         names = ", ".join(record["forget_classes"])
         note(f"{record['label']}, {names}, seed {record['seed']}: {record['failed'] or took}")
     rows = summarise(records)
+    audits = list(audit_runs(plan, audited, engine)) if distributed.is_first() else []
     if distributed.is_first():
-        write_figures(plan, rows)
+        write_results(plan, rows, audits)
+    verdicts = {audit["subject"]["method"]: audit["verdict"]["status"] for audit in audits}
     if json_:
-        give_json({"out": str(plan.out), "rows": rows})
+        give_json({"out": str(plan.out), "report": str(plan.out / REPORT), "rows": rows, "audits": verdicts})
         return
     classes = " and ".join("+".join(map(str, labels)) for labels in plan.classes)
     say(table(rows, f"Forgetting {classes} of {plan.data.name}: accuracies and attack success rate (ASR) in %"))
     say("D_r, D_f: training images that stay, that go; D_rt, D_ft: test images. Nearer to the retrained row is better.")
-    say(f"records, models and figures: {plan.out}")
+    for audit in audits:
+        say(f"audit of {audit['subject']['method']}: {audit['verdict']['sentence']}")
+    say(f"records, models and figures: {plan.out}; report: {plan.out / REPORT}")
 
 
-def write_figures(plan: Plan, rows: Sequence[dict[str, Any]]) -> None:
-    """Write the table as Markdown and the figures as PNG."""
+def write_results(plan: Plan, rows: Sequence[dict[str, Any]], audits: Sequence[dict[str, Any]]) -> None:
+    """Write the table as Markdown, the figures as PNG, and the report."""
+    from unclass.report.page import write_report  # jinja2 and matplotlib take a second to import: not for --help
+
     write_atomically(plan.out / "table.md", lambda file: file.write_text(markdown(rows), encoding="utf-8"))
-    for name, figure in _figures(plan, rows):
-        write_atomically(plan.out / "figures" / f"{name}.png", partial(figure.savefig, dpi=150, format="png"))
-
-
-def _figures(plan: Plan, rows: Sequence[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
-    from unclass.report import figures as draw  # matplotlib takes a second to import: not for --help
-
-    yield "attack-success", draw.attack_success(rows)
-    yield "time", draw.times(rows)
-    for split in plan.splits():
-        models = {}
-        for row in rows:
-            folder = run_folder(plan, split, row["method"], plan.seeds[0])
-            if (folder / "predictions.safetensors").exists():
-                models[row["method"]] = load_predictions(folder / "predictions.safetensors")
-        yield f"entropy-{'+'.join(map(str, split.classes))}", draw.entropies(models)
+    for name, draw in comparison_drawings(plan.out / "runs"):
+        write_atomically(plan.out / "figures" / f"{name}.png", partial(draw().savefig, dpi=150, format="png"))
+    write_report(audits, plan.out / REPORT, rows)
 
 
 def _numbers(text: str) -> list[int]:

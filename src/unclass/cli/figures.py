@@ -71,7 +71,7 @@ def _drawings(folder: Path) -> Iterator[Drawing]:
         where = "-".join(path.parent.relative_to(folder).parts)
         yield from _of_audit(path, f"{where}-" if where else "")
     if (folder / "runs").is_dir():
-        yield from _of_comparison(folder / "runs")
+        yield from comparison_drawings(folder / "runs")
 
 
 def _of_audit(path: Path, prefix: str) -> Iterator[Drawing]:
@@ -92,7 +92,8 @@ def _read_audit(path: Path) -> dict[str, Any]:
     return audit
 
 
-def _of_comparison(runs: Path) -> Iterator[Drawing]:
+def comparison_drawings(runs: Path) -> Iterator[Drawing]:
+    """Yield the figures of a comparison: attack success, times, and the entropies of each case."""
     from unclass.report import figures as draw
 
     paths = sorted(runs.glob("*/*/*/record.json"))

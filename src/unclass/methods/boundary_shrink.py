@@ -22,12 +22,13 @@ RELEASED: Preset = {"epochs": 10, "lr": 1e-5, "batch_norm": "train"}
 class BoundaryShrink:
     """Find the nearest but incorrect label of each forgotten image (Eq. 2–3), fine-tune on these labels (Eq. 4).
 
-    The defaults are what we measured to work: the runner-up as the nearest label and frozen batch norm. The paper's own
-    are the presets. Where the paper is silent and the presets differ: `epsilon` (pixels in [0, 1]; the released code says 0.1 and steps
-    about 0.25); `uncrossed`, what becomes of an image that the step does not carry across a boundary (`paper` leaves it
-    out, since its label would not be "incorrect"; `authors` trains it to stay); `batch_norm` while every batch holds
-    one class (training mode in both). Everywhere, unlike the released code: the search runs once, since it is
-    deterministic on a frozen model, and a label that is itself forgotten counts as uncrossed.
+    The defaults are what we measured to work: the runner-up as the nearest label, and frozen batch norm. The
+    presets are the paper's own. Where the text is silent they differ in `epsilon` (pixels in [0, 1]; the released
+    code says 0.1 and steps about 0.25) and in `uncrossed`, what becomes of an image that the step does not carry
+    across a boundary: `paper` leaves it out, since its label would not be "incorrect", `authors` trains it to stay.
+    Both leave batch norm in training mode while every batch holds one class. Unlike the released code, the search
+    runs once, since it is deterministic on a frozen model, and a label that is itself forgotten counts as
+    uncrossed.
 
     `search`: `fgsm` (paper), `pgd` (authors' extra), `runner-up` and `margin` (no attack), `soft` (the whole output
     with the forgotten classes masked out). `reweight` and `curvature` are the journal version's: weight
