@@ -28,7 +28,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "retrain": {"epochs": 2, "lr": 0.1},
     "finetune": {"epochs": 4, "lr": 0.2},
     "random-labels": {"epochs": 6, "lr": 0.02},
-    "negative-gradient": {"epochs": 4, "lr": 3e-3},
+    "negative-gradient": {"epochs": 4, "lr": 0.01, "batch_norm": "train"},
     "fisher": {"images": 100},
     "amnesiac": {"repair_epochs": 1},
     "boundary-shrink": {"epochs": 6, "lr": 0.02},

@@ -32,7 +32,7 @@ class Fisher:
     needs: ClassVar[Needs] = Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"noise": 3e-3, "images": 512},
-        "cifar10": {"images": 512},
+        "cifar10": {"noise": 2e-3, "images": 512},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
