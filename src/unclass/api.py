@@ -32,9 +32,9 @@ def train(
 ) -> Classifier:
     """Train a classifier; `recipe` changes single options of the data set's recipe (epochs, lr, …)."""
     data = load_data(data) if isinstance(data, str) else data
-    fresh = new_model(data, model or DEFAULT_MODELS.get(data.name, "resnet-18"), model_options or {})
     method = configure("retrain", data=data.name, options=recipe)
     assert isinstance(method, Retrain)
+    fresh = new_model(data, model or DEFAULT_MODELS.get(data.name, "resnet-18"), model_options or {}, method)
     return train_model(fresh, data, method, engine or Engine(), Settings(seed, batch_size))[0]
 
 

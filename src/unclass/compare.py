@@ -184,8 +184,9 @@ def _original(plan: Plan, seed: int, splits: Sequence[Split], engine: Engine) ->
     """Train the original of a seed, or take it from an earlier run."""
     path = original_path(plan, seed)
     settings = replace(plan.settings, seed=seed)
-    model = new_model(plan.data, plan.model, plan.model_options)
-    recipe = plan.recipe or original_recipe(model, plan.data.name)
+    recipe = plan.recipe or configure("retrain", data=plan.data.name)
+    assert isinstance(recipe, Retrain)
+    model = new_model(plan.data, plan.model, plan.model_options, recipe)
     if path.exists():
         earlier = load(path)
         if earlier.card != trained_card(model, plan.data, recipe, settings):

@@ -17,6 +17,10 @@ from unclass.methods.retrain import Retrain
 from unclass.methods.updates import UpdateRecorder
 from unclass.models import Card, Classifier, build, weights_digest
 
+Normalisation = tuple[tuple[float, ...], tuple[float, ...]]
+PLAIN: Normalisation = ((0.5,), (0.5,))
+IMAGENET: Normalisation = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -45,13 +49,10 @@ class Outcome:
 
 
 def new_model(
-    data: ImageData,
-    architecture: str,
-    options: Mapping[str, Any],
-    mean: tuple[float, ...] = (0.5,),
-    std: tuple[float, ...] = (0.5,),
+    data: ImageData, architecture: str, options: Mapping[str, Any], recipe: Retrain | None = None
 ) -> Classifier:
-    """Return an untrained classifier for a data set."""
+    """Return an untrained classifier for a data set, normalised as the weights expect that a recipe starts from."""
+    mean, std = PLAIN if recipe is None or recipe.start == "scratch" else IMAGENET
     return build(Card(architecture, data.classes, data.train.shape, dict(options), mean, std))
 
 
@@ -92,7 +93,7 @@ def unlearn(model: nn.Module, split: Split, method: Method, engine: Engine, sett
 
 def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, settings: Settings) -> Outcome:
     torch.manual_seed(settings.seed)
-    steps, began = engine.steps, time.perf_counter() - engine.earlier_seconds
+    steps, began = engine.steps, time.perf_counter() + engine.earlier_seconds
     unlearned = method(model, data, engine)
     seconds = time.perf_counter() - began + engine.earlier_seconds
     for name, weight in unlearned.named_parameters():

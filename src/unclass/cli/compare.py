@@ -40,6 +40,7 @@ def compare(
     seeds: Annotated[str, typer.Option(help="Seeds, with commas between.")] = "0",
     original: Annotated[list[Path], typer.Option(help="Checkpoint for each seed; trained if not given.")] = [],
     model: o.Model = None,
+    model_set: o.ModelSet = [],
     preset: o.PresetName = None,
     set_: Annotated[list[str], typer.Option("--set", help="option=value of the training recipe.")] = [],
     out: Annotated[Path, typer.Option(help="Folder for records, models and figures.")] = Path("unclass-compare"),
@@ -63,13 +64,15 @@ def compare(
     images = o.open_data(data, root, size, people, per_class, split_seed, skip_bad, workers, json_)
     recipe = configure("retrain", data=images.name, preset=preset, options=o.assignments(set_))
     assert isinstance(recipe, Retrain)
+    name = model or DEFAULT_MODELS.get(images.name, "resnet-18")
     plan = Plan(
         images,
         out,
         [name.strip() for name in methods.split(",") if name.strip()],
         [classes] if together else [[name] for name in classes],
         _numbers(seeds),
-        model or DEFAULT_MODELS.get(images.name, "resnet-18"),
+        name,
+        o.model_options(name, model_set),
         recipe=recipe,
         originals=original,
         settings=Settings(0, batch_size, workers),

@@ -1,5 +1,6 @@
 """Options that several commands share, each explained once."""
 
+import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,7 @@ from unclass.data import DATA, DataOptions, ImageData, load_data
 from unclass.engine import PRECISIONS, Budget, Engine
 from unclass.errors import InputError
 from unclass.methods import METHODS
+from unclass.methods.configure import check_value, convert
 from unclass.models import MODELS
 from unclass.progress import show, silent
 from unclass.storage import require_absent
@@ -105,3 +107,14 @@ def assignments(texts: list[str]) -> dict[str, Any]:
         if not equals or not name:
             raise InputError(f"{name!r} is not an assignment; write option=value, such as epochs=5")
     return {name.strip().replace("-", "_"): value.strip() for name, _, value in pairs}
+
+
+def model_options(name: str, texts: list[str]) -> dict[str, Any]:
+    """Read an architecture's options as the types that it asks for; what it does not know is left to `build`."""
+    options = assignments(texts)
+    asked = inspect.signature(MODELS[name]).parameters if name in MODELS else {}
+    for option in options.keys() & asked.keys():
+        hint, what = asked[option].annotation, f"{name} option {option}"
+        options[option] = convert(options[option], hint, what)
+        check_value(options[option], hint, what)
+    return options

@@ -1,6 +1,5 @@
 """unclass train."""
 
-import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,16 +11,14 @@ from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.data import Batches, ImageData
 from unclass.errors import InputError
-from unclass.methods.configure import check_value, configure, convert, options_of
+from unclass.methods.configure import configure, options_of
 from unclass.methods.retrain import Retrain
 from unclass.methods.updates import UpdateRecorder, prepare_recording, recorded_size
 from unclass.metrics import accuracy
-from unclass.models import MODELS, Classifier, save, weights_digest
+from unclass.models import Classifier, save, weights_digest
 from unclass.predictions import predict
 from unclass.records import command, write_record
 from unclass.runs import Settings, new_model, train_model
-
-IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 
 
 def train(
@@ -59,7 +56,8 @@ def train(
     recipe = configure("retrain", data=images.name, preset=preset, options=o.assignments(set_))
     assert isinstance(recipe, Retrain)
     settings = Settings(seed, batch_size, workers)
-    fresh = _fresh(images, model, o.assignments(model_set), recipe)
+    name = model or DEFAULT_MODELS.get(images.name, "resnet-18")
+    fresh = new_model(images, name, o.model_options(name, model_set), recipe)
     engine = o.open_engine(device, precision, compile_, max_steps, max_seconds, json_)
     engine.checkpoint = out.with_name(out.name + ".resume")
     if record_updates is not None:
@@ -88,23 +86,6 @@ def train(
     else:
         took = f"{outcome.steps} steps in {outcome.seconds:.0f} s"
         say(f"{out}: test accuracy {100 * test:.2f} %, {took}; record: {record}")
-
-
-def _fresh(images: ImageData, name: str | None, options: dict[str, Any], recipe: Retrain) -> Classifier:
-    name = name or DEFAULT_MODELS.get(images.name, "resnet-18")
-    mean, std = IMAGENET if recipe.start != "scratch" else ((0.5,), (0.5,))
-    return new_model(images, name, _typed(name, options), mean, std)
-
-
-def _typed(name: str, options: dict[str, str]) -> dict[str, Any]:
-    """Read an architecture's options as the types that it asks for; what it does not know is left to `build`."""
-    typed: dict[str, Any] = dict(options)
-    asked = inspect.signature(MODELS[name]).parameters if name in MODELS else {}
-    for option in options.keys() & asked.keys():
-        hint, what = asked[option].annotation, f"{name} option {option}"
-        typed[option] = convert(options[option], hint, what)
-        check_value(typed[option], hint, what)
-    return typed
 
 
 def _recorder(
