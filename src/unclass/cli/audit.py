@@ -10,7 +10,7 @@ import typer
 from unclass import distributed
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
-from unclass.data import ImageData, Split
+from unclass.data import DataOptions, ImageData, Split
 from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods.configure import configure
@@ -22,7 +22,11 @@ from unclass.storage import write_json
 STATUS_CODES = {"passed": 0, "failed": 1, "undecided": 1}
 
 
+@o.taking(where=o.data_options, engine=o.device_option)
 def audit(
+    *,
+    where: DataOptions,
+    engine: Engine,
     unlearned: Annotated[Path, typer.Argument(help="Checkpoint of the unlearned model.", show_default=False)],
     original: Annotated[Path, typer.Option(help="Checkpoint of the model before.", show_default=False)],
     data: o.Data,
@@ -36,14 +40,6 @@ def audit(
         list[Path], typer.Option(help="Shadow checkpoints, unlearned alike; --retrained are the other side.")
     ] = [],
     seed: o.Seed = 0,
-    root: o.Root = None,
-    size: o.Size = None,
-    people: o.People = 10,
-    per_class: o.PerClass = None,
-    split_seed: o.SplitSeed = 0,
-    skip_bad: o.SkipBad = False,
-    workers: o.Workers = 2,
-    device: o.Device = "cpu",
     json_: o.Json = False,
 ) -> int:
     """Is the class gone, and is the rest unharmed? Exit code 0: passed; 1: failed or undecided; 2: bad input.
@@ -55,8 +51,8 @@ def audit(
     paths = {"unlearned": unlearned, "original": original}
     paths |= {"retrained" if i == 0 else f"retrained-{i + 1}": path for i, path in enumerate(retrained)}
     models = {role: load(path) for role, path in paths.items()}
-    images = o.open_data(data, root, size, people, per_class, split_seed, skip_bad, workers, json_)
-    engine = o.open_engine(device, "float32", False, None, None, json_)
+    images = o.open_data(data, where, json_)
+    engine = o.with_progress(engine, json_)
     about = {role: about_checkpoint(path) for role, path in paths.items()}
     others = [models[role] for role in paths if role not in ("unlearned", "original")]
     shadows = _shadows(
@@ -64,7 +60,7 @@ def audit(
     )
     result = run_audit(
         models["unlearned"], models["original"], images, classes, others,
-        engine=engine, seed=seed, shadows=shadows, about=about, workers=workers,
+        engine=engine, seed=seed, shadows=shadows, about=about, workers=where.workers,
     )  # fmt: skip
     if distributed.is_first():
         _write(result, out)

@@ -15,6 +15,7 @@ from unclass.cli.console import give_json, note, say
 from unclass.cli.figures import comparison_drawings
 from unclass.compare import Plan, audit_runs
 from unclass.compare import compare as run_comparison
+from unclass.data import DataOptions, load_data
 from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods import METHODS
@@ -30,7 +31,11 @@ DEMO_AUDITS = ("boundary-shrink", "boundary-shrink@authors", "logit-mask")
 REPORT = "report.html"
 
 
+@o.taking(where=o.data_options, engine=o.engine_options)
 def compare(
+    *,
+    where: DataOptions,
+    engine: Engine,
     data: Annotated[str, typer.Argument(help=o.DATA_HELP, show_default=False)],
     classes: o.Classes,
     methods: Annotated[
@@ -45,15 +50,6 @@ def compare(
     set_: Annotated[list[str], typer.Option("--set", help="option=value of the training recipe.")] = [],
     out: Annotated[Path, typer.Option(help="Folder for records, models and figures.")] = Path("unclass-compare"),
     batch_size: o.BatchSize = 64,
-    root: o.Root = None,
-    size: o.Size = None,
-    people: o.People = 10,
-    per_class: o.PerClass = None,
-    split_seed: o.SplitSeed = 0,
-    skip_bad: o.SkipBad = False,
-    workers: o.Workers = 2,
-    device: o.Device = "cpu",
-    precision: o.Precision = "auto",
     audit: Annotated[bool, typer.Option(help="Also audit each method (on the first seed), for the report.")] = True,
     json_: o.Json = False,
 ) -> None:
@@ -61,7 +57,7 @@ def compare(
 
     Example: unclass compare cifar10 --class deer --class cat --methods boundary-shrink@authors,finetune --seeds 0,1,2
     """
-    images = o.open_data(data, root, size, people, per_class, split_seed, skip_bad, workers, json_)
+    images = o.open_data(data, where, json_)
     recipe = configure("retrain", data=images.name, preset=preset, options=o.assignments(set_))
     assert isinstance(recipe, Retrain)
     name = model or DEFAULT_MODELS.get(images.name, "resnet-18")
@@ -75,10 +71,10 @@ def compare(
         o.model_options(name, model_set),
         recipe=recipe,
         originals=original,
-        settings=Settings(0, batch_size, workers),
+        settings=Settings(0, batch_size, where.workers),
     )
     audited = [spec for spec in plan.methods if spec != "retrain"] if audit else []
-    finish(plan, o.open_engine(device, precision, False, None, None, json_), audited, json_)
+    finish(plan, o.with_progress(engine, json_), audited, json_)
 
 
 def demo(
@@ -93,10 +89,10 @@ def demo(
     if force and (out / "originals").is_dir():
         for name in ("runs", "originals", "updates"):
             shutil.rmtree(out / name, ignore_errors=True)
-    images = o.open_data("digits", None, None, 2, None, 0, False, 0, json_)
+    images = load_data("digits")
     methods = [*METHODS, "boundary-shrink@authors", "boundary-expanding@authors"]
     plan = Plan(images, out, methods, [[DEMO_CLASS]])
-    finish(plan, o.open_engine("cpu", "auto", False, None, None, json_), DEMO_AUDITS, json_)
+    finish(plan, o.with_progress(Engine(), json_), DEMO_AUDITS, json_)
 
 
 def finish(plan: Plan, engine: Engine, audited: Sequence[str], json_: bool) -> None:

@@ -9,7 +9,8 @@ from unclass import distributed
 from unclass.api import DEFAULT_METHOD, method_for
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
-from unclass.data import Split
+from unclass.data import DataOptions, Split
+from unclass.engine import Engine
 from unclass.metrics import figures
 from unclass.models import load, save
 from unclass.predictions import predict_sets
@@ -17,7 +18,11 @@ from unclass.records import command, write_record
 from unclass.runs import Settings, check_fit, describe_run, mark_forgotten, unlearn
 
 
+@o.taking(where=o.data_options, engine=o.engine_options)
 def forget(
+    *,
+    where: DataOptions,
+    engine: Engine,
     model: Annotated[Path, typer.Argument(help="Checkpoint of the trained model.", show_default=False)],
     data: o.Data,
     classes: o.Classes,
@@ -28,18 +33,6 @@ def forget(
     evaluate: Annotated[bool, typer.Option(help="Also compute the accuracies and the attack success rate.")] = True,
     seed: o.Seed = 0,
     batch_size: o.BatchSize = 64,
-    root: o.Root = None,
-    size: o.Size = None,
-    people: o.People = 10,
-    per_class: o.PerClass = None,
-    split_seed: o.SplitSeed = 0,
-    skip_bad: o.SkipBad = False,
-    workers: o.Workers = 2,
-    device: o.Device = "cpu",
-    precision: o.Precision = "auto",
-    compile_: o.Compile = False,
-    max_steps: o.MaxSteps = None,
-    max_seconds: o.MaxSeconds = None,
     force: o.Force = False,
     json_: o.Json = False,
 ) -> None:
@@ -49,19 +42,19 @@ def forget(
     """
     record = o.record_beside(out, force)
     original = load(model)
-    images = o.open_data(data, root, size, people, per_class, split_seed, skip_bad, workers, json_)
+    images = o.open_data(data, where, json_)
     check_fit(original, images, str(model))
     split = Split.of(images, classes)
     chosen = method_for(original, images, method, preset, o.assignments(set_))
-    settings = Settings(seed, batch_size, workers)
-    engine = o.open_engine(device, precision, compile_, max_steps, max_seconds, json_)
+    settings = Settings(seed, batch_size, where.workers)
+    engine = o.with_progress(engine, json_)
     engine.checkpoint = out.with_name(out.name + ".resume")
     outcome = unlearn(original, split, chosen, engine, settings)
     content: dict[str, Any] = {"command": command(), "kind": "forget"}
     content |= describe_run(original, images, split, chosen, settings, engine) | {"cost": outcome.cost()}
     mark_forgotten(outcome.model, tuple(content["forget_classes"]))
     if evaluate:
-        content["figures"] = figures(predict_sets(outcome.model, split, engine, workers=workers))
+        content["figures"] = figures(predict_sets(outcome.model, split, engine, workers=where.workers))
     if distributed.is_first():
         save(outcome.model, out)  # type: ignore[arg-type]
         write_record(record, content)

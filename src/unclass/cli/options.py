@@ -1,6 +1,10 @@
 """Options that several commands share, each explained once."""
 
 import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,37 +61,65 @@ MaxSteps = Annotated[int | None, typer.Option(help="Stop after so many steps.", 
 MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds.", min=0, rich_help_panel=_ENGINE)]
 
 
-def open_data(
-    spec: str,
-    root: Path | None,
-    size: int | None,
-    people: int,
-    per_class: int | None,
-    split_seed: int,
-    skip_bad: bool,
-    workers: int,
-    quiet: bool = False,
-) -> ImageData:
-    """Load the data set that the options name."""
-    options = DataOptions(
-        root=root,
-        size=size,
-        people=people,
-        per_class=per_class,
-        split_seed=split_seed,
-        skip_bad=skip_bad,
-        workers=workers,
-        progress=silent if quiet else show,
+def data_options(
+    root: Root = None,
+    size: Size = None,
+    people: People = 10,
+    per_class: PerClass = None,
+    split_seed: SplitSeed = 0,
+    skip_bad: SkipBad = False,
+    workers: Workers = 2,
+) -> DataOptions:
+    """The options of a data set."""
+    return DataOptions(
+        root, size, people, per_class=per_class, split_seed=split_seed, skip_bad=skip_bad, workers=workers
     )
-    return load_data(spec, options)
 
 
-def open_engine(
-    device: str, precision: str, compile_: bool, max_steps: int | None, max_seconds: float | None, quiet: bool = False
+def engine_options(
+    device: Device = "cpu",
+    precision: Precision = "auto",
+    compile_: Compile = False,
+    max_steps: MaxSteps = None,
+    max_seconds: MaxSeconds = None,
 ) -> Engine:
-    """Return the engine that the options describe."""
-    budget = Budget(max_steps, max_seconds)
-    return Engine(device, precision, compile_, budget, silent if quiet else show)
+    """The options of computing."""
+    return Engine(device, precision, compile_, Budget(max_steps, max_seconds))
+
+
+def device_option(device: Device = "cpu") -> Engine:
+    """The option of computing without training."""
+    return Engine(device, "float32")
+
+
+def taking(**groups: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let a command take the options of each group; under the group's name it gets what the group makes of them."""
+    shared = {name: list(inspect.signature(make).parameters.values()) for name, make in groups.items()}
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def run(**given: Any) -> Any:
+            for name, make in groups.items():
+                given[name] = make(**{option.name: given.pop(option.name) for option in shared[name]})
+            return command(**given)
+
+        own = [option for option in inspect.signature(command).parameters.values() if option.name not in groups]
+        options = [option.replace(kind=option.KEYWORD_ONLY) for option in [*own, *chain(*shared.values())]]
+        run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+        run.__annotations__ = {option.name: option.annotation for option in options}
+        return run
+
+    return decorate
+
+
+def open_data(spec: str, where: DataOptions, quiet: bool) -> ImageData:
+    """Load the data set that the options name."""
+    return load_data(spec, replace(where, progress=silent if quiet else show))
+
+
+def with_progress(engine: Engine, quiet: bool) -> Engine:
+    """Let an engine show how far it is, unless only machines read on."""
+    return replace(engine, progress=silent if quiet else show)
 
 
 def record_beside(out: Path, force: bool) -> Path:

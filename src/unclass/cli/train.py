@@ -9,7 +9,8 @@ from unclass import distributed
 from unclass.api import DEFAULT_MODELS
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
-from unclass.data import Batches, ImageData
+from unclass.data import Batches, DataOptions, ImageData
+from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods.configure import configure, options_of
 from unclass.methods.retrain import Retrain
@@ -21,7 +22,11 @@ from unclass.records import command, write_record
 from unclass.runs import Settings, new_model, train_model
 
 
+@o.taking(where=o.data_options, engine=o.engine_options)
 def train(
+    *,
+    where: DataOptions,
+    engine: Engine,
     data: Annotated[str, typer.Argument(help=o.DATA_HELP, show_default=False)],
     out: Annotated[Path, typer.Option(help="Checkpoint to write.")] = Path("model.safetensors"),
     model: o.Model = None,
@@ -32,18 +37,6 @@ def train(
     record_class: Annotated[list[str], typer.Option(help="Class whose updates are recorded; several times.")] = [],
     seed: o.Seed = 0,
     batch_size: o.BatchSize = 64,
-    root: o.Root = None,
-    size: o.Size = None,
-    people: o.People = 10,
-    per_class: o.PerClass = None,
-    split_seed: o.SplitSeed = 0,
-    skip_bad: o.SkipBad = False,
-    workers: o.Workers = 2,
-    device: o.Device = "cpu",
-    precision: o.Precision = "auto",
-    compile_: o.Compile = False,
-    max_steps: o.MaxSteps = None,
-    max_seconds: o.MaxSeconds = None,
     force: o.Force = False,
     json_: o.Json = False,
 ) -> None:
@@ -52,20 +45,20 @@ def train(
     Example: unclass train cifar10 --model all-cnn --out all-cnn.safetensors
     """
     record = o.record_beside(out, force)
-    images = o.open_data(data, root, size, people, per_class, split_seed, skip_bad, workers, json_)
+    images = o.open_data(data, where, json_)
     recipe = configure("retrain", data=images.name, preset=preset, options=o.assignments(set_))
     assert isinstance(recipe, Retrain)
-    settings = Settings(seed, batch_size, workers)
+    settings = Settings(seed, batch_size, where.workers)
     name = model or DEFAULT_MODELS.get(images.name, "resnet-18")
     fresh = new_model(images, name, o.model_options(name, model_set), recipe)
-    engine = o.open_engine(device, precision, compile_, max_steps, max_seconds, json_)
+    engine = o.with_progress(engine, json_)
     engine.checkpoint = out.with_name(out.name + ".resume")
     if record_updates is not None:
         engine.observer = _recorder(record_updates, record_class, images, recipe, fresh, settings)
     trained, outcome = train_model(fresh, images, recipe, engine, settings)
     if distributed.is_first():
         save(trained, out)
-    test = accuracy(predict(trained, Batches(images.test, 500, workers=workers), engine, "testing"))
+    test = accuracy(predict(trained, Batches(images.test, 500, workers=where.workers), engine, "testing"))
     done = outcome.steps / len(Batches(images.train, batch_size)) * len(images.train)
     content: dict[str, Any] = {
         "command": command(),
