@@ -8,10 +8,10 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import torch
 import torch.distributed as dist
-import torch.distributed.nn.functional as dist_functional
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
@@ -97,17 +97,38 @@ def joint_batch_norm(model: nn.Module) -> Iterator[None]:
             del layer.forward
 
 
+class _Sum(torch.autograd.Function):
+    """The sum of a tensor over all processes. It adds to every process's loss, so gradients are summed too."""
+
+    @staticmethod
+    def forward(_: Any, value: Tensor) -> Tensor:
+        value = value.clone()
+        dist.all_reduce(value)
+        return value
+
+    @staticmethod
+    def backward(_: Any, gradient: Tensor) -> Tensor:
+        gradient = gradient.clone()
+        dist.all_reduce(gradient)
+        return gradient
+
+
+def _total(value: Tensor) -> Tensor:
+    result: Tensor = _Sum.apply(value)  # type: ignore[no-untyped-call]
+    return result
+
+
 def _joint_forward(layer: _BatchNorm, x: Tensor) -> Tensor:
     if not layer.training:
         return type(layer).forward(layer, x)
     axes = [axis for axis in range(x.dim()) if axis != 1]
     shape = [1, -1] + [1] * (x.dim() - 2)
     wide = x.to(torch.promote_types(x.dtype, torch.float32))  # sums over a batch do not fit into 16 bits
-    sums = dist_functional.all_reduce(torch.cat([wide.sum(axes), wide.new_tensor([x.numel() / x.shape[1]])]))
+    sums = _total(torch.cat([wide.sum(axes), wide.new_tensor([x.numel() / x.shape[1]])]))
     count = sums[-1].detach()
     mean = sums[:-1] / count
     centred = wide - mean.view(shape)
-    variance = dist_functional.all_reduce((centred * centred).sum(axes)) / count
+    variance = _total((centred * centred).sum(axes)) / count
     with torch.no_grad():
         _update(layer, mean, variance * count / (count - 1))
     scale = (variance + layer.eps).rsqrt()
