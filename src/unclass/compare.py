@@ -74,13 +74,13 @@ def compare(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
                 yield _run(plan, original, split, spec, replace(plan.settings, seed=seed), engine)
 
 
-def audit_runs(plan: Plan, specs: Sequence[str], engine: Engine) -> Iterator[dict[str, Any]]:
+def audit_runs(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
     """Yield the audit of each method and class, on the first seed's run, beside the retrained models of all seeds."""
     seed = plan.seeds[0]
     for split in plan.splits():
         folders = [run_folder(plan, split, "retrain", one) for one in plan.seeds]
         retrained = [load(folder / "model.safetensors") for folder in folders]
-        for spec in specs:
+        for spec in [spec for spec in dict.fromkeys(plan.methods) if spec not in ("original", "retrain")]:
             folder = run_folder(plan, split, spec, seed)
             if not (folder / "model.safetensors").exists():
                 continue  # it failed

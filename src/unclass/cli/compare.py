@@ -27,7 +27,6 @@ from unclass.storage import write_atomically
 from unclass.summary import summarise
 
 DEMO_CLASS = "3"
-DEMO_AUDITS = ("boundary-shrink", "boundary-shrink@authors", "logit-mask")
 REPORT = "report.html"
 
 
@@ -73,8 +72,7 @@ def compare(
         originals=original,
         settings=Settings(0, batch_size, where.workers),
     )
-    audited = [spec for spec in plan.methods if spec != "retrain"] if audit else []
-    finish(plan, o.with_progress(engine, json_), audited, json_)
+    finish(plan, o.with_progress(engine, json_), audit, json_)
 
 
 def demo(
@@ -92,11 +90,11 @@ def demo(
     images = load_data("digits")
     methods = [*METHODS, "boundary-shrink@authors", "boundary-expanding@authors"]
     plan = Plan(images, out, methods, [[DEMO_CLASS]])
-    finish(plan, o.with_progress(Engine(), json_), DEMO_AUDITS, json_)
+    finish(plan, o.with_progress(Engine(), json_), True, json_)
 
 
-def finish(plan: Plan, engine: Engine, audited: Sequence[str], json_: bool) -> None:
-    """Run a comparison, audit some of its methods, print its table, write its figures and its report."""
+def finish(plan: Plan, engine: Engine, audited: bool, json_: bool) -> None:
+    """Run a comparison, audit its methods, print its table, write its figures and its report."""
     records = []
     for record in run_comparison(plan, engine):
         records.append(record)
@@ -104,7 +102,7 @@ def finish(plan: Plan, engine: Engine, audited: Sequence[str], json_: bool) -> N
         names = ", ".join(record["forget_classes"])
         note(f"{record['label']}, {names}, seed {record['seed']}: {record['failed'] or took}")
     rows = summarise(records)
-    audits = list(audit_runs(plan, audited, engine)) if distributed.is_first() else []
+    audits = list(audit_runs(plan, engine)) if audited and distributed.is_first() else []
     if distributed.is_first():
         write_results(plan, rows, audits)
     verdicts = {audit["subject"]["method"]: audit["verdict"]["status"] for audit in audits}
