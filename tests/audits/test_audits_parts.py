@@ -93,6 +93,15 @@ def test_relearning_curves_start_at_the_model_and_leave_it_alone(
     assert weights_digest(model) == digest and engine.observer is None
 
 
+def test_relearning_that_diverges_is_tried_with_smaller_steps(
+    model: Classifier, split: Split, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calm = relearn.from_forget(model, split.forget, split.forget_test, engine)
+    monkeypatch.setattr(relearn, "FORGET_LR", 1e30)
+    flat = relearn.from_forget(model, split.forget, split.forget_test, engine)
+    assert [step for step, _ in flat] == list(relearn.STEPS) and {value for _, value in flat} == {calm[0][1]}
+
+
 def test_limits_follow_the_retrained_models() -> None:
     assert at_most_chance(10)([]).threshold == 0.1
     assert nearer_to_retrained(0.9)([0.3, 0.5]).threshold == pytest.approx(0.7)

@@ -10,7 +10,7 @@ from unclass.data import Batches, ImageSet, Split
 from unclass.engine import Engine
 from unclass.metrics.membership import balanced_sample
 from unclass.models.head import Head, find_head, head_inputs
-from unclass.predictions import Predictions
+from unclass.predictions import LOOKING_BATCH, Predictions
 
 LARGEST_SET = 5000
 LAYERS, LAYER_IMAGES = 10, 400
@@ -43,7 +43,9 @@ def sample_split(split: Split, seed: int, largest: int = LARGEST_SET) -> Split:
 
 
 @torch.no_grad()
-def observe(model: nn.Module, split: Split, engine: Engine, batch_size: int = 250, workers: int = 0) -> Observation:
+def observe(
+    model: nn.Module, split: Split, engine: Engine, batch_size: int = LOOKING_BATCH, workers: int = 0
+) -> Observation:
     """Run a model in evaluation mode once over each set."""
     engine.place(model).eval()
     head = find_head(model, one_image(split, engine))
@@ -60,7 +62,7 @@ def one_image(split: Split, engine: Engine) -> Tensor:
     return engine.move(*next(iter(Batches(split.forget.select(torch.arange(1)), 1))))[0]
 
 
-def look(model: nn.Module, images: ImageSet, engine: Engine, batch_size: int = 250) -> Predictions:
+def look(model: nn.Module, images: ImageSet, engine: Engine, batch_size: int = LOOKING_BATCH) -> Predictions:
     """Return a model's predictions on images, without its features."""
     with torch.no_grad():
         return _look(model.eval(), None, Batches(images, batch_size), engine)[0]

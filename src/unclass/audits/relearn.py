@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from unclass.audits.observe import look
 from unclass.data import Batches, ImageSet
 from unclass.engine import BatchNormMode, Budget, Engine
+from unclass.errors import Diverged
 from unclass.methods.method import cross_entropy
 from unclass.metrics import accuracy
 from unclass.progress import silent
@@ -65,8 +66,16 @@ class _Watcher:
 def _curve(
     model: nn.Module, images: ImageSet, forget_test: ImageSet, engine: Engine, seed: int, lr: float, mode: BatchNormMode
 ) -> Curve:
-    watcher = _Watcher(draw(forget_test, WATCHED, seed), engine)
-    own = replace(engine, budget=Budget(steps=STEPS[-1]), progress=silent, checkpoint=None, observer=watcher)
+    """Relearn with `lr`; where that diverges, with a tenth, as an attacker would who sees it."""
     batches = Batches(images, BATCH, shuffle=True, seed=seed)
-    own.fit(deepcopy(model), batches, cross_entropy, epochs=STEPS[-1], lr=lr, batch_norm=mode, what="relearning")
-    return watcher.curve
+    for rate in (lr, lr / 10, lr / 100):
+        watcher = _Watcher(draw(forget_test, WATCHED, seed), engine)
+        own = replace(engine, budget=Budget(steps=STEPS[-1]), progress=silent, checkpoint=None, observer=watcher)
+        try:
+            own.fit(
+                deepcopy(model), batches, cross_entropy, epochs=STEPS[-1], lr=rate, batch_norm=mode, what="relearning"
+            )
+        except Diverged:
+            continue
+        return watcher.curve
+    return [(step, watcher.curve[0][1]) for step in STEPS]  # nothing could be learned at any rate

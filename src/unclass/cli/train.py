@@ -17,7 +17,7 @@ from unclass.methods.retrain import Retrain
 from unclass.methods.updates import UpdateRecorder, prepare_recording, recorded_size
 from unclass.metrics import accuracy
 from unclass.models import Classifier, save, weights_digest
-from unclass.predictions import predict
+from unclass.predictions import LOOKING_BATCH, predict
 from unclass.records import command, write_record
 from unclass.runs import Settings, new_model, train_model
 
@@ -58,7 +58,7 @@ def train(
     trained, outcome = train_model(fresh, images, recipe, engine, settings)
     if distributed.is_first():
         save(trained, out)
-    test = accuracy(predict(trained, Batches(images.test, 500, workers=where.workers), engine, "testing"))
+    test = accuracy(predict(trained, Batches(images.test, LOOKING_BATCH, workers=where.workers), engine, "testing"))
     done = outcome.steps / len(Batches(images.train, batch_size)) * len(images.train)
     content: dict[str, Any] = {
         "command": command(),
