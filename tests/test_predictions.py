@@ -8,7 +8,7 @@ from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods.method import cross_entropy
 from unclass.models import build, weights_digest
-from unclass.predictions import SETS, Predictions, load_predictions, predict, predict_sets, save_predictions
+from unclass.predictions import Predictions, load_predictions, predict, predict_sets, save_predictions
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_predictions_are_in_32_bits_whatever_the_engine_and_the_weights(model, d
 
 def test_the_four_sets_are_predicted_under_their_names(trained, split, engine):
     sets = predict_sets(trained, split, engine, batch_size=50)
-    assert tuple(sets) == SETS
+    assert tuple(sets) == ("retain", "forget", "retain_test", "forget_test")
     for name, images in split.sets().items():
         assert torch.equal(sets[name].labels, images.labels)
         again = predict(trained, Batches(images, 500), engine).logits

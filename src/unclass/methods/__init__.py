@@ -2,6 +2,7 @@
 
 from unclass.methods.amnesiac import Amnesiac
 from unclass.methods.boundary_expanding import BoundaryExpanding
+from unclass.methods.boundary_shift import BoundaryShift
 from unclass.methods.boundary_shrink import BoundaryShrink
 from unclass.methods.finetune import Finetune
 from unclass.methods.fisher import Fisher
@@ -20,6 +21,7 @@ METHODS: dict[str, type[Method]] = {
     "amnesiac": Amnesiac,
     "boundary-shrink": BoundaryShrink,
     "boundary-expanding": BoundaryExpanding,
+    "boundary-shift": BoundaryShift,
     "logit-mask": LogitMask,
 }
 
