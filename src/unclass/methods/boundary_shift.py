@@ -35,11 +35,11 @@ class BoundaryShift:
     tail_share: float = 0.1
     class_share: float = 0.0
     epochs: int = 10
-    lr: float = 1e-2
+    lr: float = 1e-3
 
     needs: ClassVar[Needs] = Needs.FORGET
     presets: ClassVar[dict[str, Preset]] = {
-        "digits": {"temperature": 1.0, "epochs": 10},
+        "digits": {"temperature": 1.0, "epochs": 10, "lr": 1e-2},
         "cifar10": {"epochs": 3},
     }
 
