@@ -8,7 +8,7 @@ import torch
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from unclass.predictions import SETS, Predictions
+from unclass.predictions import Predictions
 from unclass.report.figures import attack_success, entropies, times
 from unclass.report.panels import GREEN
 
@@ -72,7 +72,10 @@ def test_figures_can_be_drawn_when_everything_failed() -> None:
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_entropies_has_a_panel_for_each_model_with_three_curves(count: int) -> None:
     torch.manual_seed(0)
-    sets = {name: Predictions(3 * torch.randn(9, 5), torch.zeros(9, dtype=torch.long)) for name in SETS}
+    sets = {
+        name: Predictions(3 * torch.randn(9, 5), torch.zeros(9, dtype=torch.long))
+        for name in ("retain", "forget", "retain_test", "forget_test")
+    }
     figure = entropies({f"model {i}": sets for i in range(count)})
     assert [axes.get_title() for axes in figure.axes] == [f"model {i}" for i in range(count)]
     legend = figure.axes[0].get_legend()
