@@ -88,7 +88,8 @@ def test_seeds_out_of_range_are_refused(seed: int) -> None:
 
 def test_the_largest_seed_works(digits: ImageData, engine: Engine) -> None:
     fresh = new_model(digits, "small-cnn", {"width": 2})
-    train_model(fresh, digits, Retrain(epochs=1), engine, Settings(seed=2**32 - 1, batch_size=200))
+    trained, outcome = train_model(fresh, digits, Retrain(epochs=1), engine, Settings(seed=2**32 - 1, batch_size=200))
+    assert outcome.steps > 0 and trained.card.recipe["seed"] == 2**32 - 1
 
 
 def test_training_says_on_the_card_what_was_done_on_what(trained: Classifier, digits: ImageData) -> None:

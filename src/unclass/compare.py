@@ -77,6 +77,7 @@ def compare(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
 def audit_runs(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
     """Yield the audit of each method and class, on the first seed's run, beside the retrained models of all seeds."""
     seed = plan.seeds[0]
+    original = load(plan.originals[0] if plan.originals else original_path(plan, seed))
     for split in plan.splits():
         folders = [run_folder(plan, split, "retrain", one) for one in plan.seeds]
         retrained = [load(folder / "model.safetensors") for folder in folders]
@@ -87,7 +88,6 @@ def audit_runs(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
             path = folder / "audit.json"
             if not path.exists():
                 about = {"unlearned": _about(folder, spec), "retrained": _about(folders[0], "retrain")}
-                original = load(plan.originals[0] if plan.originals else original_path(plan, seed))
                 result = audit(
                     load(folder / "model.safetensors"), original, plan.data, split.classes, retrained,
                     engine=engine, seed=seed, about=about, workers=plan.settings.workers,

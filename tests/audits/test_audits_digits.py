@@ -125,16 +125,15 @@ def paths(models: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> d
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name, code", [("retrained", 0), ("mask", 1)])
 def test_the_command_writes_the_audit_and_leaves_with_its_verdict(
-    paths: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, code: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.setattr(import_module("unclass.cli.audit"), "_report", lambda *_: None)
+    paths: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, code: int
+) -> None:
     arguments = ["audit", paths[name], "--original", paths["original"], "--data", "digits", "--class", "3"]
     arguments += ["--per-class", "100", "--retrained", paths["another"], "--out", str(tmp_path / "out"), "--json"]
     assert run_command(arguments) == code
     printed = json.loads(capsys.readouterr().out)
     written = json.loads((tmp_path / "out" / "audit.json").read_text(encoding="utf-8"))
     assert printed["verdict"] == written["verdict"] and written["models"]["unlearned"]["name"].startswith(name)
+    assert "</html>" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
 def test_bad_input_is_one_line_and_code_two(paths: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -80,7 +80,9 @@ def test_epoch_reaches_the_batches_beneath():
 
 
 def test_batches_that_know_no_epochs_are_left_alone():
-    set_epoch([(torch.zeros(1), torch.zeros(1))], 5)
+    batches = [(torch.zeros(1), torch.ones(1))]
+    set_epoch(batches, 5)
+    assert [(x.item(), y.item()) for x, y in batches] == [(0.0, 1.0)]
 
 
 def indexed_pairs(indexed, epoch):

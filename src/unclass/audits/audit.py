@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
@@ -32,6 +32,7 @@ from unclass.runs import check_fit
 
 SCHEMA = "unclass-audit-1"
 About = Mapping[str, Mapping[str, Any]]
+One = TypeVar("One")
 
 
 def audit(
@@ -62,8 +63,8 @@ def audit(
         return _audit(models, data, whole, engine, seed, shadows, about or {}, workers)
 
 
-def name_roles(unlearned: nn.Module, original: nn.Module, retrained: Sequence[nn.Module]) -> dict[str, nn.Module]:
-    """Return the models by role."""
+def name_roles(unlearned: One, original: One, retrained: Sequence[One]) -> dict[str, One]:
+    """Return models, or what stands for them, by role."""
     more = {"retrained" if place == 0 else f"retrained-{place + 1}": model for place, model in enumerate(retrained)}
     return {"original": original, "unlearned": unlearned, **more}
 

@@ -1,6 +1,5 @@
 """unclass audit."""
 
-import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -47,9 +46,9 @@ def audit(
     Example: unclass audit no-deer.safetensors --original all-cnn.safetensors --data cifar10 --class deer --out audit
     """
     from unclass.audits import audit as run_audit  # brings in the checks: not for --help
+    from unclass.audits import name_roles
 
-    paths = {"unlearned": unlearned, "original": original}
-    paths |= {"retrained" if i == 0 else f"retrained-{i + 1}": path for i, path in enumerate(retrained)}
+    paths = name_roles(unlearned, original, retrained)
     models = {role: load(path) for role, path in paths.items()}
     images = o.open_data(data, where, json_)
     engine = o.with_progress(engine, json_)
@@ -109,16 +108,10 @@ def _shadows(
 
 
 def _write(result: dict[str, Any], out: Path) -> None:
+    from unclass.report.page import write_report  # brings in jinja2: not for --help
+
     write_json(out / "audit.json", result)
-    _report(result, out / "report.html")
-
-
-def _report(result: dict[str, Any], path: Path) -> None:
-    """Draw report.html, where this installation can."""
-    if importlib.util.find_spec("unclass.report.page") is not None:
-        from unclass.report.page import write_report
-
-        write_report(result, path)
+    write_report(result, out / "report.html")
 
 
 def _show(result: dict[str, Any], out: Path, json_: bool) -> None:
