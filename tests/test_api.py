@@ -1,19 +1,24 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from torch import nn
+from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 import unclass
-from unclass.data import ImageData, Split
+from unclass.data import Batches, ImageData, ImageSet, Split, TrainingData, Withheld
 from unclass.engine import Engine
 from unclass.errors import InputError
+from unclass.methods import METHODS, Needs
 from unclass.methods.configure import configure
 from unclass.methods.finetune import Finetune
 from unclass.methods.retrain import Retrain
 from unclass.metrics import figures
 from unclass.models import Classifier, weights_digest
+from unclass.models.small_cnn import SmallCNN
 from unclass.predictions import predict_sets
-from unclass.runs import Settings, unlearn
+from unclass.runs import Settings, check_needs, unlearn
 
 
 def test_everything_named_in_the_package_is_there() -> None:
@@ -65,7 +70,7 @@ def test_retrain_repeats_the_recipe_on_the_card(
 
 def test_a_plain_module_can_forget_too(trained: Classifier, digits: ImageData, engine: Engine) -> None:
     network: nn.Module = trained.network
-    found = unclass.forget(network, digits, ["3"], "negative-gradient", engine=engine, epochs=1)
+    found = unclass.forget(network, digits, ["3"], "negative-gradient", engine=engine, rounds=1)
     assert type(found) is type(network)
 
 
@@ -94,3 +99,133 @@ def test_train_takes_names_and_changes_to_the_recipe(engine: Engine) -> None:
 def test_bad_input_is_an_input_error(trained: Classifier, digits: ImageData, call: dict, expected: str) -> None:
     with pytest.raises(InputError, match=expected):
         unclass.forget(trained, digits, **call)
+
+
+def normalised(images: ImageSet) -> TensorDataset:
+    """Images as somebody's own transform gives them: far from [0, 1]."""
+    return TensorDataset(images.read(torch.arange(len(images))).float() / 25.5 - 5, images.labels)
+
+
+@pytest.fixture(scope="module")
+def theirs(digits: ImageData) -> nn.Module:
+    """Somebody's own network, trained on their own loader."""
+    torch.manual_seed(0)
+    network = SmallCNN(10, width=8)
+    data = TrainingData(Withheld("D_f"), DataLoader(normalised(digits.train), batch_size=32, shuffle=True), ())
+    return Retrain(epochs=6, lr=0.1)(network, data, Engine(precision="float32"))
+
+
+def test_forget_and_evaluate_take_loaders_as_they_are(theirs: nn.Module, digits: ImageData, engine: Engine) -> None:
+    train, test = (DataLoader(normalised(part), batch_size=16) for part in (digits.train, digits.test))
+    forgotten = unclass.forget(theirs, train, [3], "finetune", engine=engine, epochs=1, lr=0.02)
+    before, after = (unclass.evaluate(model, test, [3], engine=engine) for model in (theirs, forgotten))
+    assert set(before) == {"accuracy_retain_test", "accuracy_forget_test"}
+    assert before["accuracy_retain_test"] > 0.6
+    by_hand = [int(theirs(x[None]).argmax() == y) for x, y in normalised(digits.test) if y == 3]
+    assert before["accuracy_forget_test"] == pytest.approx(sum(by_hand) / len(by_hand))
+    assert after != before
+    both = unclass.image_data(normalised(digits.train), test)
+    same = unclass.forget(theirs, both, [3], "finetune", batch_size=16, engine=engine, epochs=1, lr=0.02)
+    assert weights_digest(same) == weights_digest(forgotten)
+    assert len(unclass.evaluate(same, both, [3], engine=engine)) == 5
+
+
+def test_dicts_from_a_stream_will_do(theirs: nn.Module, digits: ImageData, engine: Engine) -> None:
+    class Stream(IterableDataset):
+        def __iter__(self):
+            return ({"pixel_values": x, "labels": y} for x, y in normalised(digits.train))
+
+    options = {"batch_size": 16, "engine": engine, "epochs": 1, "lr": 0.02}
+    streamed = unclass.forget(theirs, DataLoader(Stream(), batch_size=16), [3], "negative-gradient", **options)
+    expected = unclass.forget(theirs, normalised(digits.train), [3], "negative-gradient", **options)
+    assert weights_digest(streamed) == weights_digest(expected)
+
+
+def test_images_to_forget_are_enough_for_methods_that_need_no_others(
+    theirs: nn.Module, digits: ImageData, engine: Engine
+) -> None:
+    only = normalised(digits.train.of_classes([3]))
+    found = unclass.forget(theirs, only, [3], "boundary-expanding", forget_only=True, engine=engine, rounds=1)
+    expected = unclass.forget(theirs, normalised(digits.train), [3], "boundary-expanding", engine=engine, rounds=1)
+    assert weights_digest(found) == weights_digest(expected)
+    assert set(unclass.evaluate(found, only, [3], forget_only=True, engine=engine)) == {"accuracy_forget"}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_that_need_more_say_so_before_they_start(theirs: nn.Module, digits: ImageData, method: str) -> None:
+    only = unclass.image_data(normalised(digits.train.of_classes([3])), classes=digits.classes)
+    split, kind = Split.of(only, [3], forget_only=True), METHODS[method]
+    if not kind.needs & (Needs.RETAIN | Needs.UPDATES):
+        check_needs(kind(), split)
+        return
+    with pytest.raises(
+        InputError, match=rf"^{method} needs .*D_r.*, and only D_f was given; choose from: .*boundary-sh"
+    ):
+        unclass.forget(theirs, only, [3], method, forget_only=True)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_for_whole_classes_refuse_a_list_of_images(trained: Classifier, digits: ImageData, method: str) -> None:
+    rows = (digits.train.labels == 3).nonzero().flatten()[:10].tolist()
+    split = Split.of(digits, [], rows=torch.tensor(rows))
+    if not METHODS[method].whole_classes:
+        check_needs(METHODS[method](), split)
+        return
+    with pytest.raises(
+        InputError, match=rf"^{method} forgets whole classes, not some of their images; choose from: retr"
+    ):
+        unclass.forget(trained, digits, [3], method, forget_list=rows)
+
+
+def test_listed_images_are_forgotten_and_the_class_stays(
+    trained: Classifier, digits: ImageData, engine: Engine
+) -> None:
+    rows = (digits.train.labels == 3).nonzero().flatten()[:10].tolist()
+    options = {"engine": engine, "batch_size": 32, "epochs": 8, "lr": 0.1}
+    found = unclass.forget(trained, digits, method="retrain", forget_list=rows, **options)
+    assert found.card.forgotten == trained.card.forgotten
+    assert unclass.evaluate(found, digits, forget_list=rows, engine=engine)["accuracy_forget_test"] > 0.5
+    kept = torch.tensor([row for row in range(len(digits.train)) if row not in rows])
+    without = replace(digits, train=digits.train.select(kept))
+    torch.manual_seed(0)
+    remaining = TrainingData(Withheld("D_f"), Batches(without.train, 32, shuffle=True), ())
+    expected = Retrain(epochs=8, lr=0.1)(trained, remaining, engine)
+    assert weights_digest(found) == weights_digest(expected)
+
+
+@pytest.mark.parametrize(
+    ("images", "labels", "problem"),
+    [
+        (
+            torch.zeros(4, 3, 8, 8),
+            [0, 1, 2, 3],
+            r"the model cannot take images of 3 × 8 × 8 \(.*transform them as in tr",
+        ),
+        (torch.zeros(4, 1, 3, 3), [0, 1, 2, 3], "the model cannot take images of 1 × 3 × 3"),
+        (torch.zeros(4, 1, 8, 8).long(), [0, 1, 2, 3], "images are of type torch.int64"),
+        (torch.zeros(4, 1, 8, 8), [0, 1, 2, 10], "the data has 11 classes, the model 10 outputs"),
+    ],
+)
+def test_loader_that_does_not_fit_is_explained(images: torch.Tensor, labels: list, problem: str) -> None:
+    class Fixed(SmallCNN):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if x.shape[-1] < 4:
+                raise RuntimeError("kernel size can't be greater than input size")
+            return super().forward(x)
+
+    with pytest.raises(InputError, match=problem):
+        unclass.forget(Fixed(10, width=4), TensorDataset(images, torch.tensor(labels)), [3], "negative-gradient")
+
+
+def test_images_normalised_twice_are_refused(trained: Classifier, digits: ImageData) -> None:
+    with pytest.raises(InputError, match=r"normalises images itself and was given images from -5.00 to"):
+        unclass.forget(trained, normalised(digits.train), [3])
+
+
+def test_a_batch_of_one_with_batch_norm_is_explained(engine: Engine) -> None:
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Flatten(), nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 4))
+    one = TensorDataset(torch.rand(1, 1, 2, 2), torch.tensor([3]))
+    with pytest.raises(InputError, match="batch norm was given one image and needs two; add images"):
+        unclass.forget(network, one, [3], "random-labels", forget_only=True, engine=engine, batch_norm="train")
+    unclass.forget(network, one, [3], "random-labels", forget_only=True, engine=engine)

@@ -5,7 +5,7 @@ SyncBatchNorm does the same, but not on CPUs).
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -54,6 +54,20 @@ def share(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 def part_of_mean(loss: Tensor, count: int) -> Tensor:
     """Return what a mean over this process's `count` images adds to the mean over all processes' images."""
     return loss if world()[1] == 1 else loss * (count / total(loss.new_tensor(count)))
+
+
+def weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
+    """Return what this process's images add to Σwv / Σw over all images, once `part_of_mean` has been at it."""
+    sum_of_weights: Tensor | float = weights.sum()
+    if world()[1] > 1:
+        sum_of_weights = total(weights.sum()) * len(weights) / total(weights.new_tensor(len(weights)))
+    return (weights * values).sum() / torch.as_tensor(sum_of_weights).clamp_min(1e-12)
+
+
+def drawn(count: int, draw: Callable[[int], Tensor]) -> Tensor:
+    """Return this process's share of what is drawn for the whole batch, so that several processes draw as one does."""
+    rank, size = world()
+    return draw(count) if size == 1 else draw(round(total(torch.tensor(float(count)))))[rank::size][:count]
 
 
 def total(value: Tensor) -> float:

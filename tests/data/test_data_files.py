@@ -6,7 +6,8 @@ import pytest
 import torch
 from PIL import Image
 
-from unclass.data.files import ImageFiles, decode, load_images
+from unclass.data.files import Decoded, Files, load_images
+from unclass.data.files import decode as decode_image
 from unclass.data.images import Batches
 from unclass.data.options import DataOptions
 from unclass.errors import InputError
@@ -19,6 +20,19 @@ def write_images(folder, count, side=8):
     for number, path in enumerate(paths):
         Image.new("RGB", (side, side), (number * 10,) * 3).save(path)
     return paths
+
+
+def decode(path, size, channels=3):
+    with Image.open(path) as image:
+        return decode_image(image, (channels, size, size))
+
+
+def load(paths, labels, options):
+    return load_images(Files.of(paths), torch.tensor(list(labels)), options)
+
+
+def streamed_files(paths, size):
+    return Decoded(Files.of(paths), (3, size, size))
 
 
 def test_short_side_is_scaled_and_the_centre_kept(tmp_path):
@@ -63,29 +77,29 @@ def test_image_is_turned_as_its_exif_says(tmp_path):
 
 def test_streamed_pixels_equal_those_in_memory(tmp_path):
     paths = write_images(tmp_path, 5)
-    inside = load_images(paths, range(5), DataOptions(size=4))
-    streamed = load_images(paths, range(5), DataOptions(size=4, memory_budget=5 * 3 * 4 * 4 - 1))
+    inside = load(paths, range(5), DataOptions(size=4))
+    streamed = load(paths, range(5), DataOptions(size=4, memory_budget=5 * 3 * 4 * 4 - 1))
     assert isinstance(inside.source, torch.Tensor)
-    assert isinstance(streamed.source, ImageFiles)
+    assert isinstance(streamed.source, Decoded)
     rows = torch.tensor([3, 0, 3])
     assert torch.equal(inside.read(rows), streamed.read(rows))
     assert inside.read(rows)[:, 0, 0, 0].tolist() == [30, 0, 30]
 
 
 def test_budget_that_just_suffices_is_used(tmp_path):
-    images = load_images(write_images(tmp_path, 5), range(5), DataOptions(size=4, memory_budget=5 * 3 * 4 * 4))
+    images = load(write_images(tmp_path, 5), range(5), DataOptions(size=4, memory_budget=5 * 3 * 4 * 4))
     assert isinstance(images.source, torch.Tensor)
 
 
 def test_workers_read_streamed_files_in_order(tmp_path):
-    images = load_images(write_images(tmp_path, 6), range(6), DataOptions(memory_budget=0))
+    images = load(write_images(tmp_path, 6), range(6), DataOptions(memory_budget=0))
     batches = list(Batches(images, 2, workers=1))
     assert torch.cat([y for _, y in batches]).tolist() == list(range(6))
     assert (torch.cat([x for x, _ in batches])[:, 0, 0, 0] * 255).round().tolist() == [0, 10, 20, 30, 40, 50]
 
 
 def test_source_survives_pickling(tmp_path):
-    files = ImageFiles(write_images(tmp_path, 2), 8)
+    files = streamed_files(write_images(tmp_path, 2), 8)
     assert torch.equal(pickle.loads(pickle.dumps(files))[torch.tensor([1])], files[torch.tensor([1])])
 
 
@@ -94,7 +108,7 @@ def test_without_a_size_the_first_readable_image_gives_it(tmp_path):
     Image.new("RGB", (12, 7)).save(tmp_path / "1.png")
     Image.new("RGB", (30, 20)).save(tmp_path / "2.png")
     paths = [tmp_path / f"{number}.png" for number in range(3)]
-    assert load_images(paths, [0, 1, 1], DataOptions(skip_bad=True)).shape == (3, 7, 7)
+    assert load(paths, [0, 1, 1], DataOptions(skip_bad=True)).shape == (3, 7, 7)
 
 
 @pytest.mark.parametrize("budget", [0, 1 << 20])
@@ -104,8 +118,8 @@ def test_unreadable_images_are_counted_and_named(tmp_path, budget):
     paths[4].write_bytes(b"")
     options = DataOptions(memory_budget=budget)
     with pytest.raises(InputError, match=r"^2 of 5 images cannot be read: cat/1.png, dog/1.png; repair .*--skip-bad$"):
-        load_images(paths, [0, 0, 0, 1, 1], options)
-    kept = load_images(paths, [0, 0, 0, 1, 1], replace(options, skip_bad=True))
+        load(paths, [0, 0, 0, 1, 1], options)
+    kept = load(paths, [0, 0, 0, 1, 1], replace(options, skip_bad=True))
     assert kept.places.tolist() == [0, 2, 3]
     assert kept.labels.tolist() == [0, 0, 1]
     assert kept.read(torch.arange(3))[:, 0, 0, 0].tolist() == [0, 20, 0]
@@ -116,14 +130,14 @@ def test_long_list_of_unreadable_images_is_cut(tmp_path):
     for path in paths[1:]:
         path.write_text("")
     with pytest.raises(InputError, match=r"8 of 9 images cannot be read: 1.png, 2.png, 3.png, 4.png, 5.png, …; repair"):
-        load_images(paths, [0] * 9, DataOptions())
+        load(paths, [0] * 9, DataOptions())
 
 
 def test_nothing_but_unreadable_images_is_an_error_even_when_skipping(tmp_path):
     (tmp_path / "a.png").write_text("")
     for size, problem in ((None, "none of the 1 images can be read"), (8, "1 of 1 images cannot be read")):
         with pytest.raises(InputError, match=problem):
-            load_images([tmp_path / "a.png"], [0], DataOptions(skip_bad=True, size=size))
+            load([tmp_path / "a.png"], [0], DataOptions(skip_bad=True, size=size))
 
 
 def test_truncated_image_is_found_when_decoding(tmp_path):
@@ -133,14 +147,14 @@ def test_truncated_image_is_found_when_decoding(tmp_path):
     whole = (tmp_path / "long.jpg").read_bytes()
     (tmp_path / "long.jpg").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match=r"1 of 3 images cannot be read: long.jpg"):
-        load_images([*paths, tmp_path / "long.jpg"], [0, 0, 1], DataOptions())
-    with pytest.raises(InputError, match=r"long.jpg cannot be read .*; repair it or remove it"):
-        ImageFiles([tmp_path / "long.jpg"], 8)[torch.tensor([0])]
+        load([*paths, tmp_path / "long.jpg"], [0, 0, 1], DataOptions())
+    with pytest.raises(InputError, match=r"long.jpg cannot be read .*; repair it, remove it or add --skip-bad"):
+        streamed_files([tmp_path / "long.jpg"], 8)[torch.tensor([0])]
 
 
 def test_digest_of_streamed_files_follows_names_sizes_and_scale_but_not_the_folder(tmp_path):
     def digest(folder, **changes):
-        images = load_images(sorted((tmp_path / folder).iterdir()), [0, 1], DataOptions(memory_budget=0, **changes))
+        images = load(sorted((tmp_path / folder).iterdir()), [0, 1], DataOptions(memory_budget=0, **changes))
         return images.digest
 
     write_images(tmp_path / "a", 2)
@@ -159,5 +173,5 @@ def test_progress_walks_through_every_image(tmp_path):
             seen.append(total)
             yield item
 
-    load_images(write_images(tmp_path, 4), [0] * 4, DataOptions(progress=track))
+    load(write_images(tmp_path, 4), [0] * 4, DataOptions(progress=track))
     assert seen == [4] * 4

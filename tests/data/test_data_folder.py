@@ -1,10 +1,9 @@
-from pathlib import Path
-
 import pytest
 import torch
 from PIL import Image
 
-from unclass.data.folder import holdout, load_folder
+from unclass.data.assemble import holdout
+from unclass.data.folder import load_folder
 from unclass.data.options import DataOptions
 from unclass.data.split import Split
 from unclass.errors import InputError
@@ -16,10 +15,6 @@ def write_tree(root, *names):
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.new("RGB", (6, 6), (number, 0, 0)).save(path)
     return root
-
-
-def files(count):
-    return [Path(f"{number}.png") for number in range(count)]
 
 
 @pytest.mark.parametrize("test", ["test", "val", "valid"])
@@ -44,19 +39,24 @@ def test_one_tree_is_split_by_share_and_recorded(tmp_path):
 
 @pytest.mark.parametrize(("count", "held_out"), [(1, 0), (2, 1), (3, 1), (10, 2), (100, 20)])
 def test_each_class_of_two_images_or_more_has_a_test_image(count, held_out):
-    train, test = holdout({"cat": files(count)}, share=0.2, seed=0)
-    assert len(test["cat"]) == held_out
-    assert sorted(train["cat"] + test["cat"]) == sorted(files(count))
+    assert holdout(torch.zeros(count, dtype=torch.long), share=0.2, seed=0).sum() == held_out
 
 
 def test_at_least_one_image_is_left_to_train_on():
-    assert len(holdout({"cat": files(3)}, share=0.99, seed=0)[0]["cat"]) == 1
+    assert (~holdout(torch.zeros(3, dtype=torch.long), share=0.99, seed=0)).sum() == 1
 
 
 def test_holdout_depends_on_the_seed_and_not_on_other_classes():
-    alone = holdout({"dog": files(50)}, share=0.2, seed=1)[1]["dog"]
-    assert holdout({"cat": files(7), "dog": files(50)}, share=0.2, seed=1)[1]["dog"] == alone
-    assert holdout({"dog": files(50)}, share=0.2, seed=2)[1]["dog"] != alone
+    alone = holdout(torch.zeros(50, dtype=torch.long), share=0.2, seed=1)
+    labels = torch.cat([torch.zeros(7, dtype=torch.long), torch.full((50,), 2)])
+    assert torch.equal(holdout(labels, share=0.2, seed=1)[7:], alone)
+    assert not torch.equal(holdout(labels, share=0.2, seed=2)[7:], alone)
+
+
+def test_holdout_does_not_depend_on_how_classes_are_mixed():
+    labels = torch.tensor([0, 1] * 20)
+    mixed, apart = holdout(labels, 0.2, 3), holdout(labels.sort(stable=True).values, 0.2, 3)
+    assert torch.equal(torch.cat([mixed[0::2], mixed[1::2]]), apart)
 
 
 def test_suffixes_count_in_any_case_and_other_files_do_not(tmp_path):
@@ -119,3 +119,40 @@ def test_empty_class_folder_is_named(tmp_path):
 def test_missing_folder_is_named(tmp_path):
     with pytest.raises(InputError, match="nowhere is not a folder"):
         load_folder(tmp_path / "nowhere", DataOptions())
+
+
+MODEL = DataOptions(classes=("cat", "dog", "emu"), only=("emu",))
+
+
+def test_images_to_forget_may_be_all_there_is(tmp_path):
+    for root in (write_tree(tmp_path / "a", "emu/1.png", "emu/2.png"), write_tree(tmp_path / "b", "1.png", "2.png")):
+        data = load_folder(root, MODEL)
+        assert data.classes == ("cat", "dog", "emu")
+        assert data.train.labels.tolist() == [2, 2]
+        assert data.train.read(torch.arange(2))[:, 0, 0, 0].tolist() == [0, 1]
+        assert len(data.test) == 0
+
+
+def test_pictures_become_what_the_model_takes(tmp_path):
+    root = write_tree(tmp_path, "cat/1.png", "cat/2.png", "dog/1.png", "dog/2.png")
+    assert load_folder(root, DataOptions(shape=(1, 3, 5))).train.shape == (1, 3, 5)
+    assert load_folder(root, DataOptions(shape=(3, 3, 3), size=4)).train.shape == (3, 4, 4)
+
+
+@pytest.mark.parametrize(
+    ("names", "only", "problem"),
+    [
+        ((), ("emu",), "has no images to forget"),
+        (("1.png",), ("emu", "cat"), "does not say which of emu, cat its images are"),
+        (("emuu/1.png",), ("emu",), r"lacks: emuu \(did you mean emu\?\)"),
+    ],
+)
+def test_images_to_forget_that_cannot_be_placed_are_explained(tmp_path, names, only, problem):
+    with pytest.raises(InputError, match=problem):
+        load_folder(write_tree(tmp_path, *names), DataOptions(classes=MODEL.classes, only=only))
+
+
+def test_class_names_that_the_model_lacks_are_listed_with_the_nearest(tmp_path):
+    root = write_tree(tmp_path, "cta/1.png", "cta/2.png", "dog/1.png", "dog/2.png")
+    with pytest.raises(InputError, match=r"folder:.* has classes that the model lacks: cta \(did you mean cat\?\)"):
+        load_folder(root, DataOptions(classes=MODEL.classes))

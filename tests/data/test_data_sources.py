@@ -1,7 +1,7 @@
 import pytest
 from PIL import Image
 
-from unclass.data import DATA, DataOptions, load_data
+from unclass.data import DATA, OWN, DataOptions, load_data
 from unclass.errors import InputError
 
 
@@ -15,6 +15,7 @@ def write_pets(root):
 
 def test_table_names_the_data_sets():
     assert list(DATA) == ["digits", "fashion-mnist", "cifar10", "vggface2"]
+    assert [form.partition(":")[0] for form in OWN] == ["folder", "csv", "parquet", "hf", "webdataset"]
 
 
 def test_data_set_is_loaded_by_name():
@@ -40,6 +41,11 @@ def test_per_class_limits_training_images_only():
     assert part.train.labels.bincount().tolist() == [5] * 10
     assert part.test.digest == whole.test.digest
     assert part.details["per_class"] == 5
+
+
+def test_only_the_classes_to_forget_are_left_of_a_named_data_set():
+    data = load_data("digits", DataOptions(only=("3",)))
+    assert (set(data.train.labels.tolist()), len(data.test), len(data.classes)) == ({3}, 0, 10)
 
 
 @pytest.mark.parametrize("spec", ["cifar", "folder", "folder:"])

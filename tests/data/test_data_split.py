@@ -57,6 +57,33 @@ def test_split_that_cannot_work_is_explained(data, labels, problem):
         Split.of(data, labels)
 
 
+def test_sets_that_the_data_does_not_hold_are_empty():
+    split = Split.of(pets(train=[1, 1], test=[]), ["dog"], forget_only=True)
+    assert list(split.sets()) == ["forget"]
+    assert split.whole and len(split.retain) == 0
+    assert list(Split.of(pets(test=[]), ["dog"]).sets()) == ["retain", "forget"]
+    assert list(Split.of(pets(train=[]), ["dog"]).sets()) == ["retain_test", "forget_test"]
+
+
+def test_listed_images_go_and_the_rest_of_their_class_stays():
+    data = pets()
+    split = Split.of(data, [], rows=torch.tensor([1, 2]))
+    assert (split.classes, split.forget.places.tolist()) == ((1, 2), [1, 2])
+    assert split.retain.places.tolist() == [0, 3, 4, 5, 6, 7]
+    assert split.forget_test.labels.tolist() == [2, 1]
+    assert not split.whole
+    assert Split.of(data, ["dog"], rows=torch.tensor([1, 5])).whole
+
+
+def test_list_and_data_that_contradict_the_classes_are_explained():
+    with pytest.raises(InputError, match="the list has images of emu, which --class does not name"):
+        Split.of(pets(), ["dog"], rows=torch.tensor([1, 2]))
+    with pytest.raises(InputError, match=r"pets has images besides dog \(cat, emu, fox\); leave out --forget-only"):
+        Split.of(pets(), ["dog"], forget_only=True)
+    with pytest.raises(InputError, match="class 'dog' has no training images"):
+        Split.of(pets(train=[], test=[]), ["dog"], forget_only=True)
+
+
 def test_withheld_data_cannot_be_read():
     withheld = Withheld("the retain data")
     for read in (iter, len, list):

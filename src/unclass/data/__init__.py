@@ -1,12 +1,15 @@
 """Labelled images, the data sets they come from, and the split into what is kept and what is forgotten."""
 
 from unclass.data.images import Batches, ImageData, ImageSet
+from unclass.data.listed import listed_rows
 from unclass.data.options import DataOptions
-from unclass.data.sources import DATA, load_data
+from unclass.data.own import image_data
+from unclass.data.sources import DATA, OWN, load_data
 from unclass.data.split import BatchSource, Counted, Indexed, Split, TensorBatches, TrainingData, Withheld
 
 __all__ = [
     "DATA",
+    "OWN",
     "BatchSource",
     "Batches",
     "Counted",
@@ -18,5 +21,7 @@ __all__ = [
     "TensorBatches",
     "TrainingData",
     "Withheld",
+    "image_data",
+    "listed_rows",
     "load_data",
 ]

@@ -1,11 +1,14 @@
-"""Image files as pixels: decoded once into memory where they fit, otherwise whenever they are asked for."""
+"""Pictures as pixels: decoded once into memory where they fit, otherwise whenever they are asked for."""
 
 import hashlib
+import math
 import os
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -13,80 +16,139 @@ from PIL import Image, ImageOps
 from torch import Tensor
 
 from unclass.data.images import ImageSet
+from unclass.data.names import Names
 from unclass.data.options import DataOptions
 from unclass.errors import InputError
 
 # What Pillow raises on files that are cut off, garbled, unreadable or larger than its safety limit.
 UNREADABLE = (OSError, SyntaxError, ValueError, EOFError, struct.error, Image.DecompressionBombError)
+# More pictures than this are not opened before they are read, unless bad ones are to be skipped.
+CHECKED = 100_000
+AT_ONCE = 4096
+Shape = tuple[int, int, int]
 
 
-def decode(path: Path, size: int) -> Tensor:
-    """Return an image as uint8 3 × size × size: turned upright, short side scaled to `size`, centre cropped."""
-    with Image.open(path) as image:
-        upright = ImageOps.exif_transpose(image)
-        if upright.mode.startswith("I"):  # 16-bit grey, which Pillow would turn into plain white
-            upright = Image.fromarray((np.asarray(upright) // 257).clip(0, 255).astype(np.uint8))
-        square = ImageOps.fit(upright.convert("RGB"), (size, size), Image.Resampling.BILINEAR)
-    return torch.from_numpy(np.array(square)).permute(2, 0, 1).contiguous()
+class Pictures(Protocol):
+    """Pictures that can be opened one by one. They are taken along by DataLoader workers."""
+
+    names: Names
+
+    def __len__(self) -> int: ...
+
+    def open(self, place: int) -> Image.Image: ...
+
+    def digest(self) -> str: ...
 
 
-def check_header(path: Path) -> None:
-    """Raise if Pillow sees that the file is no image, without decoding it."""
-    with Image.open(path) as image:
-        image.verify()
+class Files:
+    """Image files under their names as seen from a folder."""
 
+    def __init__(self, names: Names) -> None:
+        self.names, self.root = names, names.root or Path()
 
-class ImageFiles:
-    """A source of pixels that decodes files on demand; DataLoader workers can take it along."""
-
-    def __init__(self, paths: Sequence[Path], size: int) -> None:
-        self.paths, self.size = tuple(paths), size
+    @classmethod
+    def of(cls, paths: Sequence[Path]) -> "Files":
+        """Return files named as seen from the folder that they share."""
+        shared = Path(os.path.commonpath([path.parent for path in paths]))
+        return cls(Names((path.relative_to(shared).as_posix() for path in paths), shared))
 
     def __len__(self) -> int:
-        return len(self.paths)
+        return len(self.names)
+
+    def open(self, place: int) -> Image.Image:
+        return Image.open(self.root / self.names[place])
+
+    def digest(self) -> str:
+        """SHA-256 over each file's name and size."""
+        state = hashlib.sha256()
+        for name in self.names:
+            state.update(f"{name}\0{(self.root / name).stat().st_size}\n".encode("utf-8", "surrogateescape"))
+        return state.hexdigest()
+
+
+def decode(image: Image.Image, shape: Shape) -> Tensor:
+    """Return a picture as uint8 of this shape: turned upright, scaled to cover it, centre cropped, grey or colour."""
+    channels, height, width = shape
+    upright = ImageOps.exif_transpose(image)
+    if upright.mode.startswith("I"):  # 16-bit grey, which Pillow would turn into plain white
+        upright = Image.fromarray((np.asarray(upright) // 257).clip(0, 255).astype(np.uint8))
+    fitted = ImageOps.fit(upright.convert("L" if channels == 1 else "RGB"), (width, height), Image.Resampling.BILINEAR)
+    pixels = torch.from_numpy(np.array(fitted))
+    return pixels[None] if channels == 1 else pixels.permute(2, 0, 1).contiguous()
+
+
+class Decoded:
+    """A source of pixels that decodes pictures on demand."""
+
+    def __init__(self, pictures: Pictures, shape: Shape) -> None:
+        self.pictures, self.shape = pictures, shape
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over what the pictures are called, how large they are and what they become."""
+        return hashlib.sha256(f"{self.shape}\n{self.pictures.digest()}".encode()).hexdigest()
+
+    def __len__(self) -> int:
+        return len(self.pictures)
 
     def __getitem__(self, places: Tensor) -> Tensor:
-        pixels = torch.empty((len(places), 3, self.size, self.size), dtype=torch.uint8)
+        pixels = torch.empty((len(places), *self.shape), dtype=torch.uint8)
         for row, place in enumerate(places.tolist()):
             try:
-                pixels[row] = decode(self.paths[place], self.size)
+                with self.pictures.open(place) as image:
+                    pixels[row] = decode(image, self.shape)
             except UNREADABLE as error:
-                path = self.paths[place]
-                raise InputError(f"{path} cannot be read ({error}); repair it or remove it") from error
+                name = self.pictures.names[place]
+                raise InputError(f"{name} cannot be read ({error}); repair it, remove it or add --skip-bad") from error
         return pixels
 
 
-def load_images(paths: Sequence[Path], labels: Sequence[int], options: DataOptions) -> ImageSet:
-    """Return the readable images; `places` in the result are places in `paths`."""
-    size = options.size or first_side(paths)
-    files = ImageFiles(paths, size)
-    if len(paths) * 3 * size * size <= options.memory_budget:
-        pixels = torch.zeros((len(paths), 3, size, size), dtype=torch.uint8)
-        good = _try_each(paths, lambda place: pixels[place].copy_(decode(paths[place], size)), options)
-        return ImageSet(pixels, torch.tensor(labels)[good], good)
-    good = _try_each(paths, lambda place: check_header(paths[place]), options)
-    return ImageSet(files, torch.tensor(labels)[good], good, _digest(paths, size))
+def load_images(pictures: Pictures, labels: Tensor, options: DataOptions) -> ImageSet:
+    """Return the readable images; `places` in the result are places in `pictures`."""
+    shape = picture_shape(pictures, options)
+    count = len(pictures)
+    if count * math.prod(shape) <= options.memory_budget:
+        pixels = torch.zeros((count, *shape), dtype=torch.uint8)
+
+        def keep(place: int) -> None:
+            with pictures.open(place) as image:
+                pixels[place] = decode(image, shape)
+
+        good = _try_each(pictures, keep, options)
+        return ImageSet(pixels, labels[good], good, names=pictures.names)
+
+    def check_header(place: int) -> None:
+        with pictures.open(place) as image:
+            if getattr(image, "fp", None) is not None:  # else it has been decoded already
+                image.verify()
+
+    good = _try_each(pictures, check_header, options) if options.skip_bad or count <= CHECKED else torch.arange(count)
+    return ImageSet(Decoded(pictures, shape), labels[good], good, names=pictures.names)
 
 
-def first_side(paths: Sequence[Path]) -> int:
-    """Return the shorter side of the first image that can be opened."""
-    for path in paths:
+def picture_shape(pictures: Pictures, options: DataOptions) -> Shape:
+    """Return what pictures become: as `size` says, as the model takes them, or as the first readable one is, square."""
+    channels, height, width = options.shape or (3, 0, 0)
+    if options.size is not None:
+        return channels, options.size, options.size
+    side = 0 if height else first_side(pictures)
+    return channels, height or side, width or side
+
+
+def first_side(pictures: Pictures) -> int:
+    """Return the shorter side of the first picture that can be opened."""
+    for place in range(len(pictures)):
         try:
-            with Image.open(path) as image:
+            with pictures.open(place) as image:
                 return int(min(image.size))
         except UNREADABLE:
             continue
-    raise InputError(f"none of the {len(paths)} images can be read; check the files")
+    raise InputError(f"none of the {len(pictures)} images can be read; check the files")
 
 
-def relative_names(paths: Sequence[Path]) -> list[str]:
-    """Return the paths as seen from the folder that they share."""
-    shared = os.path.commonpath([path.parent for path in paths])
-    return [path.relative_to(shared).as_posix() for path in paths]
-
-
-def _try_each(paths: Sequence[Path], read: Callable[[int], object], options: DataOptions) -> Tensor:
+def _try_each(pictures: Pictures, read: Callable[[int], object], options: DataOptions) -> Tensor:
     """Call `read` with each place and return those where it worked; raise for the others unless they may be skipped."""
+    count = len(pictures)
 
     def readable(place: int) -> bool:
         try:
@@ -95,24 +157,15 @@ def _try_each(paths: Sequence[Path], read: Callable[[int], object], options: Dat
             return False
         return True
 
-    with ThreadPoolExecutor(max(1, options.workers)) as pool:
-        results = pool.map(readable, range(len(paths)))
-        worked = torch.tensor(list(options.progress(results, "reading images", len(paths))))
+    def results() -> Iterator[bool]:
+        with ThreadPoolExecutor(max(1, options.workers)) as pool:
+            for start in range(0, count, AT_ONCE):
+                yield from pool.map(readable, range(start, min(start + AT_ONCE, count)))
+
+    walk = options.progress(results(), "reading images", count)
+    worked = torch.from_numpy(np.fromiter(walk, dtype=bool, count=count))
     bad = (~worked).nonzero().flatten().tolist()
-    if bad and (len(bad) == len(paths) or not options.skip_bad):
-        raise _unreadable(bad, paths)
+    if bad and (len(bad) == count or not options.skip_bad):
+        shown = ", ".join(pictures.names[place] for place in bad[:5]) + (", …" if len(bad) > 5 else "")
+        raise InputError(f"{len(bad)} of {count} images cannot be read: {shown}; repair them or add --skip-bad")
     return worked.nonzero().flatten()
-
-
-def _unreadable(bad: Sequence[int], paths: Sequence[Path]) -> InputError:
-    names = relative_names(paths)
-    shown = ", ".join(names[place] for place in bad[:5]) + (", …" if len(bad) > 5 else "")
-    return InputError(f"{len(bad)} of {len(paths)} images cannot be read: {shown}; repair them or add --skip-bad")
-
-
-def _digest(paths: Sequence[Path], size: int) -> str:
-    """SHA-256 over the side of the decoded images and each file's relative name and size."""
-    state = hashlib.sha256(f"{size}\n".encode())
-    for name, path in zip(relative_names(paths), paths, strict=True):
-        state.update(f"{name}\0{path.stat().st_size}\n".encode())
-    return state.hexdigest()

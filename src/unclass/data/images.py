@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -10,11 +10,17 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from unclass.errors import InputError, unknown
+from unclass.data.labels import find_class
+from unclass.data.names import Names
+from unclass.errors import InputError
 
 
 class Source(Protocol):
-    """Where pixels come from: a uint8 tensor in memory, or files that are decoded when they are asked for."""
+    """Where pixels come from: a tensor in memory, or pictures that are decoded when they are asked for.
+
+    Bytes are pixels, and batches hold them in [0, 1]. Numbers in floating point are what their owner made of the
+    pictures for a model, and stay as they are.
+    """
 
     def __len__(self) -> int: ...
 
@@ -28,23 +34,23 @@ class ImageSet:
     source: Source
     labels: Tensor
     places: Tensor
-    source_digest: str = ""
+    names: Names | None = None
 
     @classmethod
-    def of(cls, source: Source, labels: Tensor, digest: str = "") -> "ImageSet":
+    def of(cls, source: Source, labels: Tensor) -> "ImageSet":
         if len(source) != len(labels):
             raise InputError(f"{len(source)} images but {len(labels)} labels; each image needs one label")
-        return cls(source, labels.long(), torch.arange(len(labels)), digest)
+        return cls(source, labels.long(), torch.arange(len(labels)))
 
     def __len__(self) -> int:
         return len(self.places)
 
     def read(self, rows: Tensor) -> Tensor:
-        """Return the uint8 pixels (N × C × H × W) of these rows."""
+        """Return the pixels (N × C × H × W) of these rows."""
         return self.source[self.places[rows]]
 
     def select(self, rows: Tensor) -> "ImageSet":
-        return ImageSet(self.source, self.labels[rows], self.places[rows], self.source_digest)
+        return replace(self, labels=self.labels[rows], places=self.places[rows])
 
     def of_classes(self, classes: Sequence[int], *, inverse: bool = False) -> "ImageSet":
         """Return the images of these classes, or with `inverse` all the others."""
@@ -60,15 +66,16 @@ class ImageSet:
     @property
     def shape(self) -> tuple[int, int, int]:
         """Channels, height, width."""
-        channels, height, width = self.read(torch.tensor([0])).shape[1:]
+        places = self.places[:1] if len(self) else torch.tensor([0])
+        channels, height, width = self.source[places].shape[1:]
         return channels, height, width
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 over pixels (or, for streamed files, names and sizes), order and labels."""
         state = hashlib.sha256()
-        if self.source_digest:
-            state.update(self.source_digest.encode())
+        if known := getattr(self.source, "digest", ""):
+            state.update(known.encode())
             state.update(self.places.numpy().tobytes())
         else:
             for rows in torch.arange(len(self)).split(4096):
@@ -83,18 +90,21 @@ def chunks(rows: Tensor, size: int) -> tuple[Tensor, ...]:
     return (*parts[:-2], torch.cat(parts[-2:])) if len(parts) > 1 and len(parts[-1]) == 1 else parts
 
 
-class _Rows(Dataset[tuple[Tensor, Tensor]]):
-    """Lets DataLoader workers decode whole batches."""
+class _Rows(Dataset[Any]):
+    """Lets DataLoader workers decode whole batches. They hand over errors, so that these stay the line they are."""
 
     def __init__(self, images: ImageSet) -> None:
         self.images = images
 
-    def __getitem__(self, rows: Any) -> tuple[Tensor, Tensor]:
-        return self.images.read(rows), self.images.labels[rows]
+    def __getitem__(self, rows: Any) -> tuple[Tensor, Tensor] | InputError:
+        try:
+            return self.images.read(rows), self.images.labels[rows]
+        except InputError as error:
+            return error
 
 
 class Batches:
-    """Re-iterable batches of (x in [0, 1], y).
+    """Re-iterable batches of (x, y), x in [0, 1] or as its owner made it.
 
     The order is a function of seed and epoch alone, so that every process and every resumed run walks the same way.
     """
@@ -114,7 +124,7 @@ class Batches:
         return len(self.order(0))
 
     def order(self, epoch: int) -> tuple[Tensor, ...]:
-        """Return the rows of each batch in this epoch.."""
+        """Return the rows of each batch in this epoch."""
         count = len(self.images)
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
         rows = torch.randperm(count, generator=generator) if self.shuffle else torch.arange(count)
@@ -129,8 +139,11 @@ class Batches:
             own = torch.Generator().manual_seed(self.seed)
             rows = _Rows(self.images)
             pairs = DataLoader(rows, batch_size=None, sampler=order, num_workers=self.workers, generator=own)
-        for pixels, labels in pairs:
-            yield pixels.float().div_(255), labels
+        for pair in pairs:
+            if isinstance(pair, InputError):
+                raise pair
+            pixels, labels = pair
+            yield pixels if pixels.is_floating_point() else pixels.float().div_(255), labels
 
 
 @dataclass(frozen=True)
@@ -149,11 +162,7 @@ class ImageData:
 
     def index(self, label: str | int) -> int:
         """Return the index of a class given by name or index."""
-        if str(label) in self.classes:
-            return self.classes.index(str(label))
-        if str(label).isdecimal() and int(label) < len(self.classes):
-            return int(label)
-        raise unknown("class", label, self.classes, f" in {self.name}")
+        return find_class(self.classes, label, f" in {self.name}")
 
     def describe(self) -> dict[str, Any]:
         """Return what a record keeps of the data."""

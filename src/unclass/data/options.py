@@ -23,6 +23,10 @@ class DataOptions:
 
     `people` and `min_images` are for vggface2, `test_share` for image trees without a test folder. `per_class` keeps
     that many training images of each class. Images beyond `memory_budget` bytes are decoded when they are needed.
+    `image_column` and `label_column` name the columns of tables where they are not found by their usual names.
+
+    What a model asks of your own data: `classes` are its class names, to which labels are matched, and `shape` what it
+    takes. `only` names the classes to forget where the data holds nothing else, so that nothing is held out.
     """
 
     root: Path | None = None
@@ -33,6 +37,11 @@ class DataOptions:
     test_share: float = 0.2
     split_seed: int = 0
     skip_bad: bool = False
+    image_column: str | None = None
+    label_column: str | None = None
+    classes: tuple[str, ...] = ()
+    shape: tuple[int, int, int] | None = None
+    only: tuple[str, ...] = ()
     memory_budget: int = 2 << 30
     workers: int = 2
     progress: Tracker = field(default=silent, repr=False, compare=False)

@@ -1,4 +1,4 @@
-"""The table of data sets, and loading one of them by name."""
+"""The tables of data sets and of forms that your own data may have, and loading either."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,8 +8,11 @@ from unclass.data.cifar10 import load_cifar10
 from unclass.data.digits import load_digits
 from unclass.data.fashion_mnist import load_fashion_mnist
 from unclass.data.folder import load_folder
+from unclass.data.huggingface import load_saved
 from unclass.data.images import ImageData
 from unclass.data.options import DataOptions
+from unclass.data.shards import load_shards
+from unclass.data.tables import load_csv, load_parquet
 from unclass.data.vggface2 import load_vggface2
 from unclass.errors import InputError, unknown
 
@@ -19,23 +22,40 @@ DATA: dict[str, Callable[[DataOptions], ImageData]] = {
     "cifar10": load_cifar10,
     "vggface2": load_vggface2,
 }
-FOLDER = "folder:"
+OWN: dict[str, Callable[[Path, DataOptions], ImageData]] = {
+    "folder:PATH": load_folder,
+    "csv:FILE": load_csv,
+    "parquet:FILE": load_parquet,
+    "hf:FOLDER": load_saved,
+    "webdataset:PATTERN": load_shards,
+}
+_PREFIXES = {form.partition(":")[0]: load for form, load in OWN.items()}
 _DEFAULTS = DataOptions()
 
 
 def load_data(spec: str, options: DataOptions = _DEFAULTS) -> ImageData:
-    """Load a data set of the table, or with `folder:PATH` your own images."""
-    if spec.startswith(FOLDER) and spec != FOLDER:
-        data = load_folder(Path(spec.removeprefix(FOLDER)).expanduser(), options)
+    """Load a data set of the table, or your own in one of the forms of the other: `folder:PATH`, `csv:FILE`, …"""
+    form, _, path = spec.partition(":")
+    if form in _PREFIXES and path:
+        data = _PREFIXES[form](Path(path).expanduser(), options)
     elif spec in DATA:
-        data = DATA[spec](options)
+        data = _named(spec, options)
     else:
-        raise unknown("data set", spec, [*DATA, f"{FOLDER}PATH"])
+        raise unknown("data set", spec, [*DATA, *OWN])
     _check_size(data, options.size)
-    if options.per_class is None:
+    if options.per_class is None or not len(data.train):
         return data
     kept = data.train.per_class(options.per_class, options.split_seed)
     return replace(data, train=kept, details=data.details | {"per_class": options.per_class})
+
+
+def _named(name: str, options: DataOptions) -> ImageData:
+    """Load a data set of the table; where only some classes are to be seen, their training images and nothing else."""
+    data = DATA[name](options)
+    if not options.only:
+        return data
+    labels = [data.index(one) for one in options.only]
+    return replace(data, train=data.train.of_classes(labels), test=data.test.of_classes(()))
 
 
 def _check_size(data: ImageData, size: int | None) -> None:

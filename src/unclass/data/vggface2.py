@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from unclass.data.folder import Tree, holdout, images_by_class, load_trees, split_details
+from unclass.data.folder import Tree, images_by_class, load_trees
 from unclass.data.images import ImageData
 from unclass.data.options import DataOptions
 from unclass.errors import InputError
@@ -20,10 +20,11 @@ PERSON = re.compile(r"n\d{6}")
 
 def load_vggface2(options: DataOptions) -> ImageData:
     """Read the images of `people` people, drawn by `split_seed` among those with at least `min_images`."""
-    chosen = choose_people(find_folder(options.root), options)
-    train, test = holdout(chosen, options.test_share, options.split_seed)
-    details = split_details(options) | {"people": list(chosen), "min_images": options.min_images}
-    return load_trees("vggface2", train, test, replace(options, size=options.size or SIZE), details)
+    folder = find_folder(options.root)
+    chosen = choose_people(folder, options)
+    details = {"people": list(chosen), "min_images": options.min_images}
+    options = replace(options, shape=options.shape or (3, SIZE, SIZE))
+    return load_trees("vggface2", folder, {"": chosen}, options, details)
 
 
 def find_folder(root: Path | None) -> Path:

@@ -1,0 +1,69 @@
+"""Labels by name or index, matched to the classes that a model knows."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+import torch
+from torch import Tensor
+
+from unclass.data.options import DataOptions
+from unclass.errors import InputError, unknown
+
+MOST_SHOWN = 10
+
+
+def indices(count: int) -> tuple[str, ...]:
+    """Return the names of classes that have none: their indices."""
+    return tuple(str(index) for index in range(count))
+
+
+def find_class(classes: Sequence[str], label: str | int, where: str) -> int:
+    """Return the index of a class given by name or index."""
+    if str(label) in classes:
+        return classes.index(str(label))
+    if str(label).isdecimal() and int(label) < len(classes):
+        return int(label)
+    raise unknown("class", label, classes, where)
+
+
+def index_labels(labels: Sequence[str], where: str) -> tuple[tuple[str, ...], Tensor]:
+    """Return class names and the index of each label; labels that are all whole numbers are indices already."""
+    names = sorted(set(labels))
+    if "" in names:
+        raise InputError(f"{where} has {sum(not label for label in labels)} rows without a label; fill them in")
+    if all(name.isdecimal() for name in names):
+        values = torch.tensor([int(label) for label in labels])
+        return indices(int(values.max()) + 1), values
+    place = {name: index for index, name in enumerate(names)}
+    return tuple(names), torch.tensor([place[label] for label in labels])
+
+
+def match(classes: tuple[str, ...], labels: Tensor, where: str, options: DataOptions) -> tuple[tuple[str, ...], Tensor]:
+    """Return the classes and labels of the model that `options` tell of; those of the data if they tell of none."""
+    if len(labels) and not 0 <= int(labels.min()) <= int(labels.max()) < len(classes):
+        found = f"labels from {int(labels.min())} to {int(labels.max())}"
+        raise InputError(f"{where} has {found} for {len(classes)} classes; labels go from 0 to {len(classes) - 1}")
+    known = options.classes
+    if not known or classes == known:
+        return classes, labels
+    if classes == indices(len(classes)):
+        if len(classes) > len(known):
+            raise InputError(f"{where} has labels up to {len(classes) - 1}, the model has {len(known)} classes only")
+        return known, labels
+    if extra := [name for name in classes if name not in known]:
+        raise InputError(f"{where} has classes that the model lacks: {_listed(extra, known)}; {_known(known)}")
+    if not options.only and (missing := [name for name in known if name not in classes]):
+        raise InputError(f"{where} has no images of {_listed(missing)}, which the model knows; add them")
+    return known, torch.tensor([known.index(name) for name in classes])[labels]
+
+
+def _listed(names: Sequence[str], known: Sequence[str] = ()) -> str:
+    """Return names in a row, each with the nearest one that is known."""
+    near = {name: get_close_matches(name, known, n=1, cutoff=0.5) for name in names[:MOST_SHOWN]}
+    shown = ", ".join(f"{name} (did you mean {found[0]}?)" if found else name for name, found in near.items())
+    return shown + (f", … ({len(names)} in all)" if len(names) > MOST_SHOWN else "")
+
+
+def _known(known: Sequence[str]) -> str:
+    shown = ", ".join(known) if len(known) <= MOST_SHOWN else f"{known[0]} … {known[-1]} ({len(known)} in all)"
+    return f"it has: {shown}"
