@@ -1,7 +1,21 @@
-"""Networks, their checkpoints and their heads."""
+"""Networks, where they come from, their checkpoints and their heads."""
 
 from unclass.models.checkpoint import load, save
 from unclass.models.classifier import MODELS, Card, Classifier, build, weights_digest
 from unclass.models.head import find_head
+from unclass.models.opening import Opening, open_model
+from unclass.models.sources import SPECS
 
-__all__ = ["MODELS", "Card", "Classifier", "build", "find_head", "load", "save", "weights_digest"]
+__all__ = [
+    "MODELS",
+    "SPECS",
+    "Card",
+    "Classifier",
+    "Opening",
+    "build",
+    "find_head",
+    "load",
+    "open_model",
+    "save",
+    "weights_digest",
+]

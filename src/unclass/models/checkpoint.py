@@ -1,54 +1,84 @@
-"""Checkpoints: safetensors with a card in the metadata. Nothing that is read is ever executed."""
+"""Checkpoints: weights with a card in the metadata, or in the form that somebody else wrote them in."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from unclass.errors import InputError
 from unclass.models.classifier import Card, Classifier, build
+from unclass.models.hugging_face import stored, with_stored
+from unclass.models.sources import SPECS
+from unclass.models.weights_file import COUNTER, WeightsFile, read_weights_file
 from unclass.storage import write_atomically
 
 FORMAT = "unclass-1"
 
 
-def save(model: Classifier, path: str | Path) -> Path:
-    """Write the weights under the network's own keys, shapes and dtypes, and the card beside them."""
-    weights = {key: tensor.detach().cpu().contiguous() for key, tensor in model.network.state_dict().items()}
-    metadata = {"format": FORMAT, "card": json.dumps(model.card.as_dict(), sort_keys=True)}
-    return write_atomically(Path(path), lambda file: save_file(weights, file, metadata))
+def save(model: Classifier, path: str | Path, like: WeightsFile | None = None) -> Path:
+    """Write the weights under the network's own keys, shapes and dtypes, and the card beside them.
+
+    With `like`, in the format, nesting and keys of that file; a torch.save file has no place for a card.
+    """
+    card = json.dumps(model.card.as_dict(), sort_keys=True)
+    state: Mapping[str, Tensor] = model.network.state_dict()
+    if like is not None and like.metadata.get("format") != FORMAT:
+        if is_hugging_face(model.card.architecture) and not state.keys() <= like.tensors.keys():
+            state = stored(model.network)
+        return like.write(state, Path(path), {"unclass": FORMAT, "card": card})
+    weights = {key: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for key, tensor in state.items()}
+    return write_atomically(Path(path), lambda file: save_file(weights, file, {"format": FORMAT, "card": card}))
 
 
 def read(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Return the tensors and the metadata of a safetensors file."""
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(f"there is no checkpoint {path}; train one with: unclass train DATA --out {path.name}")
-    try:
-        with safe_open(path, framework="pt") as file:
-            return {key: file.get_tensor(key) for key in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118
-    except SafetensorError as error:
-        raise InputError(f"{path} is not a whole safetensors file ({error}); copy or train it again") from error
+    """Return the tensors and the metadata of a weights file."""
+    file = read_weights_file(path)
+    return file.tensors, file.metadata
 
 
 def load(path: str | Path) -> Classifier:
     """Return the classifier in a checkpoint that `save` wrote, in evaluation mode."""
-    weights, metadata = read(path)
-    if metadata.get("format") != FORMAT:
-        raise InputError(f"{path} has no unclass card; train from it with: unclass train DATA --set start={path}")
-    model = build(_card(metadata.get("card", ""), path))
-    load_weights(model.network, weights, str(path))
-    return model.eval()
+    file = read_weights_file(path)
+    card = card_of(file)
+    if card is None:
+        raise InputError(
+            f"{path} has no unclass card; name its network with --model ({', '.join(SPECS)}), or train from it with: "
+            f"unclass train DATA --set start={path}"
+        )
+    return Classifier(filled(build(card).network, file, card.architecture), card).eval()
+
+
+def filled(network: nn.Module, file: WeightsFile, spec: str) -> nn.Module:
+    """Return a network with the weights of a file, under its own keys or those that its library stores."""
+    weights = file.named(network.state_dict())
+    if is_hugging_face(spec) and weights.keys() != network.state_dict().keys():
+        found: nn.Module = with_stored(network, file.tensors, str(file.path))
+        return found
+    load_weights(network, weights, str(file.path))
+    return network
+
+
+def is_hugging_face(spec: str) -> bool:
+    """Whether a network comes from transformers."""
+    return spec.startswith("hf:")
+
+
+def card_of(file: WeightsFile) -> Card | None:
+    """Return the card in a file's metadata; None if there is none."""
+    if FORMAT not in (file.metadata.get("format"), file.metadata.get("unclass")):
+        return None
+    return _card(file.metadata.get("card", ""), file.path)
 
 
 def load_weights(network: nn.Module, weights: dict[str, Tensor], where: str) -> None:
     """Put weights into a network of the same keys and shapes, keeping the dtype they were saved in."""
     own = network.state_dict()
+    weights = {**{key: tensor for key, tensor in own.items() if key.endswith(COUNTER)}, **weights}
     missing, extra = sorted(own.keys() - weights.keys()), sorted(weights.keys() - own.keys())
     if missing or extra:
         raise InputError(

@@ -11,8 +11,10 @@ from torch import Tensor, nn
 
 from unclass.errors import InputError, unknown
 from unclass.models.all_cnn import AllCNN
+from unclass.models.logits import logits_of, weight_dtype
 from unclass.models.resnet import resnet18, resnet50
 from unclass.models.small_cnn import SmallCNN
+from unclass.models.sources import SPECS, make_network, refuse_code
 
 MODELS: dict[str, Callable[..., nn.Module]] = {
     "all-cnn": AllCNN,
@@ -24,7 +26,11 @@ MODELS: dict[str, Callable[..., nn.Module]] = {
 
 @dataclass(frozen=True)
 class Card:
-    """What a checkpoint says of its network. `shape` is channels, height and width of the pictures it was made for."""
+    """What a checkpoint says of its network.
+
+    `architecture` is a name of the table or where the network comes from (`sources.py`), `shape` channels, height and
+    width of the pictures it was made for, `head` the name of its last layer where that cannot be found.
+    """
 
     architecture: str
     classes: tuple[str, ...]
@@ -35,6 +41,7 @@ class Card:
     trained_on: Mapping[str, Any] = field(default_factory=dict)
     recipe: Mapping[str, Any] = field(default_factory=dict)
     forgotten: tuple[str, ...] = ()
+    head: str = ""
 
     def __post_init__(self) -> None:
         for name, values in (("mean", self.mean), ("std", self.std)):
@@ -59,15 +66,23 @@ class Classifier(nn.Module):
         self.register_buffer("mean", torch.tensor(card.mean).view(-1, 1, 1), persistent=False)
         self.register_buffer("std", torch.tensor(card.std).view(-1, 1, 1), persistent=False)
 
+    @property
+    def head_name(self) -> str:
+        return self.card.head
+
     def forward(self, x: Tensor) -> Tensor:
-        weight = next(self.network.parameters())  # pictures come in 32 bits, weights as they were saved
-        return self.network(((x - self.mean) / self.std).to(weight.dtype))  # type: ignore[no-any-return]
+        # Pictures come in 32 bits, weights as they were saved.
+        output = self.network(((x - self.mean) / self.std).to(weight_dtype(self.network)))
+        return logits_of(output, x, len(self.card.classes))
 
 
 def build(card: Card) -> Classifier:
-    """Return the untrained classifier that a card describes."""
+    """Return the untrained classifier that a card describes. A card may name a library's network, never own code."""
+    if ":" in card.architecture:
+        refuse_code(card.architecture)
+        return Classifier(make_network(card.architecture, len(card.classes), card.shape, card.options), card)
     if card.architecture not in MODELS:
-        raise unknown("model", card.architecture, MODELS)
+        raise unknown("model", card.architecture, [*MODELS, *SPECS])
     make = MODELS[card.architecture]
     for option in card.options:
         allowed = set(inspect.signature(make).parameters) - {"classes", "channels"}

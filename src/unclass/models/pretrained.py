@@ -10,14 +10,15 @@ from torch import Tensor, nn
 
 from unclass.arrays import read_arrays
 from unclass.errors import InputError
-from unclass.models.checkpoint import read
 from unclass.models.classifier import Classifier
+from unclass.models.weights_file import read_weights_file
 
 
 def load_pretrained(model: nn.Module, path: str | Path) -> nn.Module:
     """Copy weights of the same name and shape from a file into a model; one layer may differ (the head): it stays new.
 
-    Safetensors, or the published VGGFace2 pickle of arrays under `state_dict`, which is read without executing it.
+    Safetensors, a torch.save file, or the published VGGFace2 pickle of arrays under `state_dict`, which is read without
+    executing it.
     """
     network = model.network if isinstance(model, Classifier) else model
     weights = read_weights(Path(path))
@@ -41,7 +42,7 @@ def _layers(keys: Iterable[str]) -> set[str]:
 def read_weights(path: Path) -> dict[str, Tensor]:
     """Return the tensors in a weights file."""
     if path.suffix != ".pkl":
-        return read(path)[0]
+        return read_weights_file(path).tensors
     content: Any = read_arrays(path)
     arrays = content.get("state_dict", content) if isinstance(content, dict) else {}
     named = arrays.items() if isinstance(arrays, dict) else ()

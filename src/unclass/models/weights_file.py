@@ -1,0 +1,164 @@
+"""Weights as others write them: safetensors or torch.save, nested or not. Nothing that is read is ever executed."""
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from unclass.errors import InputError
+from unclass.storage import write_atomically
+
+NESTS = ("state_dict", "model_state_dict", "model", "network", "net", "weights", "module")
+COUNTER = "num_batches_tracked"  # of batch norm; older files lack it
+CONVERT = (
+    "python -c \"import torch; m = torch.load('{0}', map_location='cpu', weights_only=False); "
+    "torch.save(m.state_dict() if hasattr(m, 'state_dict') else m['state_dict'], 'weights.pt')\""
+)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightsFile:
+    """The tensors of a file, and the form in which others are written back.
+
+    `content` is what torch.save wrote, None for safetensors; the tensors lie under the keys `nesting` in it.
+    """
+
+    path: Path
+    tensors: dict[str, Tensor]
+    metadata: dict[str, str] = field(default_factory=dict)
+    content: Any = None
+    nesting: tuple[str, ...] = ()
+
+    def prefix(self, keys: Iterable[str]) -> str:
+        """Return what stands before a network's own keys, as `module.` does after DataParallel; "" if they differ."""
+        wanted = [key for key in keys if not key.endswith(COUNTER)]
+        ends = [key for key in self.tensors if wanted and key.endswith(wanted[0])]
+        for start in sorted((key.removesuffix(wanted[0]) for key in ends), key=len):
+            if all(start + key in self.tensors for key in wanted):
+                return start
+        return ""
+
+    def named(self, keys: Iterable[str]) -> dict[str, Tensor]:
+        """Return the tensors under a network's own keys."""
+        start = self.prefix(keys)
+        return {key.removeprefix(start): tensor for key, tensor in self.tensors.items()}
+
+    def write(self, weights: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str]) -> Path:
+        """Write other weights in this file's format, nesting, keys and dtypes, `metadata` where there is room."""
+        start = self.prefix(weights)
+        new = {
+            key: weights[key.removeprefix(start)]
+            .detach()
+            .to("cpu", old.dtype)
+            .clone(memory_format=torch.contiguous_format)
+            for key, old in self.tensors.items()
+        }
+        if self.content is None:
+            return write_atomically(path, lambda file: save_file(new, file, {**self.metadata, **metadata}))
+        content = _replaced(self.content, self.nesting, new)
+        return write_atomically(path, lambda file: _torch_save(content, file))
+
+    def left_out(self) -> list[str]:
+        """Return the parts that are not written back: other tensors, such as an optimiser's, still know the class."""
+        level, parts = self.content, []
+        for place, name in enumerate(self.nesting):
+            beside = [key for key, value in level.items() if key != name and _holds_tensors(value)]
+            parts += [".".join([*self.nesting[:place], str(key)]) for key in beside]
+            level = level[name]
+        return parts
+
+
+def read_weights_file(path: str | Path) -> WeightsFile:
+    """Return the tensors of a safetensors or torch.save file."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"there is no checkpoint {path}; train one with: unclass train DATA --out {path.name}")
+    if is_torch(path):
+        return _read_torch(path)
+    try:
+        with safe_open(path, framework="pt") as stored:
+            tensors = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118
+            return WeightsFile(path, tensors, dict(stored.metadata() or {}))
+    except SafetensorError as error:
+        raise InputError(f"{path} is not a whole safetensors file ({error}); copy or train it again") from error
+
+
+def is_torch(path: Path) -> bool:
+    """Whether a file begins as torch.save's do, a zip archive or in older versions a pickle."""
+    with path.open("rb") as file:
+        start = file.read(9)
+    return path.suffix != ".safetensors" and start[8:] != b"{" and start.startswith((b"PK\x03\x04", b"\x80"))
+
+
+def _read_torch(path: Path) -> WeightsFile:
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except UnpicklingError as error:
+        raise InputError(
+            f"{path} holds more than tensors ({_reason(error)}): opening it would run what it says, which unclass "
+            f"never does; if you trust it, convert it with: {CONVERT.format(path.name)}"
+        ) from error
+    except (RuntimeError, EOFError, OSError, ValueError) as error:
+        raise InputError(f"{path} is not a whole torch.save file ({_reason(error)}); copy or save it again") from error
+    nesting = _find(content)
+    if nesting is None:
+        held = ", ".join(map(str, content)) if isinstance(content, Mapping) else type(content).__name__
+        raise InputError(f"{path} holds no weights under {', '.join(NESTS)}, but {held}; save model.state_dict()")
+    tensors = content
+    for name in nesting:
+        tensors = tensors[name]
+    return WeightsFile(path, dict(tensors), {}, content, nesting)
+
+
+def _find(content: Any) -> tuple[str, ...] | None:
+    """Return the keys that lead to the weights; None if there are none."""
+    if not isinstance(content, Mapping) or not content:
+        return None
+    if all(isinstance(value, Tensor) for value in content.values()):
+        return ()
+    for name in NESTS:
+        inside = _find(content.get(name))
+        if inside is not None:
+            return (name, *inside)
+    return None
+
+
+def _replaced(content: Any, nesting: tuple[str, ...], weights: dict[str, Tensor]) -> Any:
+    """Return what a file held with other weights in it, and without any other tensors."""
+    new = copy(content)
+    if not nesting:
+        new.update(weights)
+        return new
+    for key, value in content.items():
+        if key == nesting[0]:
+            new[key] = _replaced(value, nesting[1:], weights)
+        elif _holds_tensors(value):
+            del new[key]
+    return new
+
+
+def _holds_tensors(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_holds_tensors, value.values()))
+    return isinstance(value, Tensor) or (isinstance(value, list | tuple) and any(map(_holds_tensors, value)))
+
+
+def _torch_save(content: Any, path: Path) -> None:
+    with path.open("wb") as file:  # given a path, torch does not say that the disk is full
+        torch.save(content, file)
+
+
+def _reason(error: Exception) -> str:
+    """Return what torch objects to, without its advice to load the file unsafely."""
+    text = " ".join(str(error).split())
+    for sign in ("Unsupported global: GLOBAL ", "Unsupported class ", "Unsupported operand "):
+        if sign in text:
+            return f"{sign.split()[1]} {text.split(sign)[1].split()[0]}"
+    return text.split(". ")[0][:150]
