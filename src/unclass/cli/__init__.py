@@ -7,12 +7,15 @@ import typer
 
 from unclass import distributed
 from unclass.cli.audit import audit
+from unclass.cli.bench import bench
 from unclass.cli.compare import compare, demo
 from unclass.cli.console import error_console
 from unclass.cli.evaluate import evaluate
 from unclass.cli.figures import figures
 from unclass.cli.forget import forget
 from unclass.cli.listing import list_
+from unclass.cli.paper import paper
+from unclass.cli.results import results
 from unclass.cli.train import train
 from unclass.errors import InputError
 
@@ -32,7 +35,10 @@ app.command()(forget)
 app.command()(evaluate)
 app.command()(compare)
 app.command()(audit)
+app.command()(bench)
 app.command()(figures)
+app.command()(paper)
+app.command()(results)
 app.command(name="list")(list_)
 
 

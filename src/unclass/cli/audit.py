@@ -13,7 +13,7 @@ from unclass.data import DataOptions, ImageData, Split
 from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods.configure import configure
-from unclass.models import Classifier, load
+from unclass.models import Classifier, Opening
 from unclass.records import read_record
 from unclass.runs import Settings
 from unclass.storage import write_json
@@ -21,11 +21,12 @@ from unclass.storage import write_json
 STATUS_CODES = {"passed": 0, "failed": 1, "undecided": 1}
 
 
-@o.taking(where=o.data_options, engine=o.device_option)
+@o.taking(where=o.data_options, opening=o.opening_options, engine=o.device_option)
 def audit(
     *,
     where: DataOptions,
     engine: Engine,
+    opening: Opening,
     unlearned: Annotated[Path, typer.Argument(help="Checkpoint of the unlearned model.", show_default=False)],
     original: Annotated[Path, typer.Option(help="Checkpoint of the model before.", show_default=False)],
     data: o.Data,
@@ -49,14 +50,16 @@ def audit(
     from unclass.audits import name_roles
 
     paths = name_roles(unlearned, original, retrained)
-    models = {role: load(path) for role, path in paths.items()}
-    images = o.open_data(data, where, json_)
+    for path in [*paths.values(), *shadow_models]:
+        o.weights_of(path, None, opening)
+    _, images = o.open_both(original, opening, data, where, [], json_)
+    sizes = images.classes, images.train.shape
+    models = {role: opening.open(path, *sizes) for role, path in paths.items()}
     engine = o.with_progress(engine, json_)
     about = {role: about_checkpoint(path) for role, path in paths.items()}
     others = [models[role] for role in paths if role not in ("unlearned", "original")]
-    shadows = _shadows(
-        models["original"], others, shadow, shadow_models, images, classes, about["unlearned"], engine, seed
-    )
+    given = [opening.open(path, *sizes) for path in shadow_models]
+    shadows = _shadows(models["original"], others, shadow, given, images, classes, about["unlearned"], engine, seed)
     result = run_audit(
         models["unlearned"], models["original"], images, classes, others,
         engine=engine, seed=seed, shadows=shadows, about=about, workers=where.workers,
@@ -84,7 +87,7 @@ def _shadows(
     original: Classifier,
     retrained: Sequence[Classifier],
     count: int,
-    paths: Sequence[Path],
+    given: Sequence[Classifier],
     data: ImageData,
     classes: Sequence[str],
     about: dict[str, Any],
@@ -94,8 +97,8 @@ def _shadows(
     """Return the shadow models that were given or that are to be trained; None if there are to be none."""
     from unclass.audits import Shadows, train_shadows
 
-    if paths:
-        return Shadows([load(path) for path in paths], retrained)
+    if given:
+        return Shadows(given, retrained)
     if not count:
         return None
     if "options" not in about:

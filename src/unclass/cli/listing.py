@@ -7,7 +7,7 @@ from rich.table import Table
 
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
-from unclass.data import DATA
+from unclass.data import DATA, OWN
 from unclass.methods import METHODS
 from unclass.models import MODELS
 
@@ -19,7 +19,7 @@ def list_(json_: o.Json = False) -> None:
     """
     methods = {name: _describe(name) for name in METHODS}
     if json_:
-        give_json({"methods": methods, "data": [*DATA, "folder:PATH"], "models": list(MODELS)})
+        give_json({"methods": methods, "data": [*DATA, *OWN], "models": list(MODELS)})
         return
     table = Table(title="Methods", title_justify="left", show_lines=True)
     for column in ("name", "reads", "what it does", "options", "presets"):
@@ -28,7 +28,7 @@ def list_(json_: o.Json = False) -> None:
         options = ", ".join(f"{key}={value}" for key, value in about["options"].items())
         table.add_row(name, about["needs"], about["summary"], options, ", ".join(about["presets"]))
     say(table)
-    say(f"Data:   {', '.join(DATA)}, folder:PATH")
+    say(f"Data:   {', '.join([*DATA, *OWN])}")
     say(f"Models: {', '.join(MODELS)}")
 
 

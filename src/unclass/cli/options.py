@@ -1,6 +1,7 @@
 """Options that several commands share, each explained once."""
 
 import inspect
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
@@ -9,18 +10,23 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from torch import nn
 
-from unclass.data import DATA, DataOptions, ImageData, load_data
+from unclass.data import DATA, OWN, DataOptions, ImageData, Split, listed_rows, load_data
 from unclass.engine import PRECISIONS, Budget, Engine
 from unclass.errors import InputError
 from unclass.methods import METHODS
 from unclass.methods.configure import check_value, convert
-from unclass.models import MODELS
+from unclass.models import MODELS, SPECS, Classifier, Opening
 from unclass.progress import show, silent
+from unclass.runs import asked_by, check_fit
 from unclass.storage import require_absent
 
-DATA_HELP = f"Data set: {', '.join(DATA)}, or folder:PATH with train/CLASS/*, test/CLASS/* or CLASS/*."
-_DATA, _ENGINE = "Data", "Computing"
+DATA_HELP = (
+    f"Data set: {', '.join(DATA)}; or your own: {', '.join(OWN)}. "
+    "A folder holds train/CLASS/* and test/CLASS/*, or CLASS/*."
+)
+_DATA, _MODEL, _ENGINE = "Data", "Model", "Computing"
 
 Data = Annotated[str, typer.Option("--data", help=DATA_HELP, show_default=False)]
 Root = Annotated[Path | None, typer.Option(help="Folder that holds the data set.", rich_help_panel=_DATA)]
@@ -31,20 +37,59 @@ PerClass = Annotated[
 ]
 SplitSeed = Annotated[int, typer.Option(help="Seed of people and of train/test splits.", rich_help_panel=_DATA)]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip images that cannot be read.", rich_help_panel=_DATA)]
+ImageColumn = Annotated[str | None, typer.Option(help="Column of images in a list.", rich_help_panel=_DATA)]
+LabelColumn = Annotated[str | None, typer.Option(help="Column of labels in a list.", rich_help_panel=_DATA)]
 Workers = Annotated[int, typer.Option(help="Processes that decode streamed images.", rich_help_panel=_DATA)]
 
 Classes = Annotated[
     list[str], typer.Option("--class", help="Class to forget, by name or index; several times for several.")
+]
+ForgetOnly = Annotated[
+    bool, typer.Option("--forget-only", help="The data holds nothing but the images to forget; CLASS/*, or one class.")
+]
+ForgetList = Annotated[
+    Path | None,
+    typer.Option(help="Forget only the training images named in this file, by path or index.", show_default=False),
 ]
 MethodName = Annotated[str, typer.Option("--method", help=f"One of {', '.join(METHODS)}.")]
 PresetName = Annotated[
     str | None, typer.Option("--preset", help="Named options of the method, such as paper or authors.")
 ]
 Set = Annotated[list[str], typer.Option("--set", help="option=value of the method; several times.", show_default=False)]
+Export = Annotated[str | None, typer.Option(help="Also write the model in this format, beside the other: onnx.")]
+Weights = Annotated[
+    Path | None,
+    typer.Option(help="Weights for --model: safetensors or torch.save; what comes out has their format and keys."),
+]
 Model = Annotated[str | None, typer.Option("--model", help=f"Architecture: {', '.join(MODELS)}.", show_default=False)]
 ModelSet = Annotated[
     list[str],
     typer.Option("--model-set", help="option=value of the model, such as width=1.0.", show_default=False),
+]
+ModelSpec = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help=f"Network of the weights, where they have no card: {', '.join((*MODELS, *SPECS))} (runs your own code).",
+        show_default=False,
+        rich_help_panel=_MODEL,
+    ),
+]
+ModelOptions = Annotated[
+    list[str],
+    typer.Option("--model-set", help="option=value of --model.", show_default=False, rich_help_panel=_MODEL),
+]
+Mean = Annotated[
+    str | None,
+    typer.Option(
+        help="Mean of each channel that --model expects, such as 0.5 or 0.48,0.46,0.41; by default "
+        "what is known of it, else 0.5.",
+        rich_help_panel=_MODEL,
+    ),
+]
+Std = Annotated[str | None, typer.Option(help="Standard deviation, likewise.", rich_help_panel=_MODEL)]
+HeadName = Annotated[
+    str | None, typer.Option("--head", help="Last layer, where it cannot be found.", rich_help_panel=_MODEL)
 ]
 Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.", min=0)]
 BatchSize = Annotated[int, typer.Option(help="Images in a batch.", min=1)]
@@ -68,12 +113,25 @@ def data_options(
     per_class: PerClass = None,
     split_seed: SplitSeed = 0,
     skip_bad: SkipBad = False,
+    image_column: ImageColumn = None,
+    label_column: LabelColumn = None,
     workers: Workers = 2,
 ) -> DataOptions:
     """The options of a data set."""
     return DataOptions(
-        root, size, people, per_class=per_class, split_seed=split_seed, skip_bad=skip_bad, workers=workers
-    )
+        root, size, people, per_class=per_class, split_seed=split_seed, skip_bad=skip_bad, workers=workers,
+        image_column=image_column, label_column=label_column,
+    )  # fmt: skip
+
+
+def opening_options(
+    model: ModelSpec = None, model_set: ModelOptions = [], mean: Mean = None, std: Std = None, head: HeadName = None
+) -> Opening:
+    """The options of a model that comes from elsewhere."""
+    if model is None and (model_set or mean or std):
+        raise InputError("--model-set, --mean and --std belong to --model; name the network, or leave them out")
+    options = model_options(model or "", model_set)
+    return Opening(model or "", options, _numbers(mean, "mean"), _numbers(std, "std"), head or "")
 
 
 def engine_options(
@@ -117,6 +175,44 @@ def open_data(spec: str, where: DataOptions, quiet: bool) -> ImageData:
     return load_data(spec, replace(where, progress=silent if quiet else show))
 
 
+def open_split(data: ImageData, classes: list[str], forget_only: bool, forget_list: Path | None) -> Split:
+    """Part the images to forget from the others: those of the classes, or those of them that a file lists."""
+    rows = None if forget_list is None else listed_rows(forget_list, data)
+    return Split.of(data, classes, forget_only=forget_only, rows=rows)
+
+
+def weights_of(checkpoint: Path | None, weights: Path | None, opening: Opening) -> Path | None:
+    """Return the file or folder that holds the weights, given as the argument or as an option."""
+    if checkpoint is not None and weights is not None:
+        raise InputError(f"both {checkpoint} and --weights {weights} were given; give one of them")
+    path = checkpoint or weights
+    if path is None and not opening.spec:
+        raise InputError("no model was given; give a checkpoint, or --model SPEC with --weights FILE")
+    if path is not None and not path.exists():
+        raise InputError(f"there is no checkpoint {path}; train one with: unclass train DATA --out {path.name}")
+    return path or opening.own_weights()
+
+
+def open_both(
+    path: Path | None,
+    opening: Opening,
+    data: str,
+    where: DataOptions,
+    classes: list[str],
+    quiet: bool,
+    *,
+    forget_only: bool = False,
+) -> tuple[Classifier, ImageData]:
+    """Open a model and its data: first the model where it knows its classes, so that the data is read for it."""
+    model = opening.open_alone(path)
+    asked = asked_by(model or nn.Identity(), where, classes, forget_only=forget_only)
+    images = open_data(data, asked, quiet)
+    if model is None:
+        model = opening.open(path, images.classes, images.train.shape)
+    check_fit(model, images, str(path or opening.spec))
+    return model, images
+
+
 def with_progress(engine: Engine, quiet: bool) -> Engine:
     """Let an engine show how far it is, unless only machines read on."""
     return replace(engine, progress=silent if quiet else show)
@@ -144,9 +240,26 @@ def assignments(texts: list[str]) -> dict[str, Any]:
 def model_options(name: str, texts: list[str]) -> dict[str, Any]:
     """Read an architecture's options as the types that it asks for; what it does not know is left to `build`."""
     options = assignments(texts)
+    if ":" in name:
+        return {option: _literal(value) for option, value in options.items()}
     asked = inspect.signature(MODELS[name]).parameters if name in MODELS else {}
     for option in options.keys() & asked.keys():
         hint, what = asked[option].annotation, f"{name} option {option}"
         options[option] = convert(options[option], hint, what)
         check_value(options[option], hint, what)
     return options
+
+
+def _literal(text: str) -> Any:
+    """Read a number, true, false, null or a list as such, and anything else as text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _numbers(text: str | None, what: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(",")) if text else ()
+    except ValueError as error:
+        raise InputError(f"{what} {text!r} is not numbers with commas between, such as 0.48,0.46,0.41") from error
