@@ -3,7 +3,7 @@
 from unclass.api import evaluate, forget, train
 from unclass.audits.audit import audit
 from unclass.compare import Plan, compare
-from unclass.data import DataOptions, ImageData, load_data
+from unclass.data import DataOptions, ImageData, image_data, load_data
 from unclass.engine import Budget, Engine
 from unclass.errors import Diverged, InputError
 from unclass.methods import METHODS
@@ -26,6 +26,7 @@ __all__ = [
     "compare",
     "evaluate",
     "forget",
+    "image_data",
     "load",
     "load_data",
     "save",

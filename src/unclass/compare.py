@@ -16,10 +16,11 @@ from unclass.errors import Diverged, InputError
 from unclass.methods import Method, Needs
 from unclass.methods.configure import configure, name_of, options_of
 from unclass.methods.retrain import Retrain
-from unclass.methods.updates import UpdateRecorder, check_updates, recorded_size
+from unclass.methods.updates import check_updates, recorded_size
 from unclass.metrics import figures
-from unclass.models import Classifier, load, save
+from unclass.models import Classifier, load, save, weights_digest
 from unclass.predictions import predict_sets, save_predictions
+from unclass.recording import TimedRecorder, recorded_bytes
 from unclass.records import read_record, write_record
 from unclass.runs import (
     Settings,
@@ -37,7 +38,10 @@ from unclass.storage import require_space, write_json
 
 @dataclass(frozen=True)
 class Plan:
-    """What to compare. `methods` are names, or `name@preset`; `originals` are checkpoints, one for each seed."""
+    """What to compare. `methods` are names, or `name@preset`; `originals` are checkpoints, one for each seed.
+
+    Unless `strict`, a method whose recorded updates are missing does not stop the others: what it yields says why.
+    """
 
     data: ImageData
     out: Path
@@ -49,6 +53,7 @@ class Plan:
     recipe: Retrain | None = None
     originals: Sequence[Path] = ()
     settings: Settings = field(default_factory=Settings)
+    strict: bool = True
 
     def __post_init__(self) -> None:
         if self.originals and len(self.originals) != len(self.seeds):
@@ -67,11 +72,14 @@ def compare(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
     for place, seed in enumerate(plan.seeds):
         original = load(plan.originals[place]) if plan.originals else _original(plan, seed, splits, engine)
         check_fit(original, plan.data, str(plan.originals[place]) if plan.originals else "the original")
-        for split in splits:
-            _require_updates(plan, original, split, specs, seed)
-        for split in splits:
+        lacking = [_lacking_updates(plan, original, split, specs, seed) for split in splits]
+        for split, missing in zip(splits, lacking, strict=True):
+            names = [plan.data.classes[index] for index in split.classes]
             for spec in specs:
-                yield _run(plan, original, split, spec, replace(plan.settings, seed=seed), engine)
+                if spec in missing:
+                    yield not_run(spec, names, seed, missing[spec])
+                else:
+                    yield _run(plan, original, split, spec, replace(plan.settings, seed=seed), engine)
 
 
 def audit_runs(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
@@ -118,6 +126,12 @@ def run_folder(plan: Plan, split: Split, spec: str, seed: int) -> Path:
     return plan.out / "runs" / names[:100] / spec / f"seed{seed}"
 
 
+def not_run(label: str, forget_classes: Sequence[str], seed: int, why: str) -> dict[str, Any]:
+    """Return what stands for the record of a run that could not be; it is not written."""
+    nothing = {"cost": None, "figures": None, "failed": f"not run: {why}"}
+    return {"label": label, "forget_classes": list(forget_classes), "seed": seed, **nothing}
+
+
 def _run(
     plan: Plan, original: Classifier, split: Split, spec: str, settings: Settings, engine: Engine
 ) -> dict[str, Any]:
@@ -138,6 +152,8 @@ def _run(
         if method is not None:
             outcome = unlearn(original, split, method, engine, settings)
             model, content["cost"] = outcome.model, outcome.cost()
+            if Needs.UPDATES in method.needs:
+                content["cost"]["updates"] = _updates_cost(plan, settings.seed)
         sets = predict_sets(model, split, engine, workers=settings.workers)
         content["figures"] = figures(sets)
         if distributed.is_first():
@@ -168,8 +184,12 @@ def _prepare(spec: str, plan: Plan, original: Classifier, seed: int) -> Method |
     return method
 
 
-def _require_updates(plan: Plan, original: Classifier, split: Split, specs: Sequence[str], seed: int) -> None:
-    """Raise before anything runs if a method lacks the updates that the original's training should have recorded."""
+def _lacking_updates(plan: Plan, original: Classifier, split: Split, specs: Sequence[str], seed: int) -> dict[str, str]:
+    """Return which methods lack the updates that the original's training should have recorded, and why.
+
+    Raise if the plan is strict, before anything runs.
+    """
+    lacking = {}
     for spec in specs:
         method = choose(spec, plan.data.name)
         done = (run_folder(plan, split, spec, seed) / "record.json").exists()
@@ -177,7 +197,10 @@ def _require_updates(plan: Plan, original: Classifier, split: Split, specs: Sequ
             try:
                 check_updates(_updates(plan, seed), original, split.classes)
             except InputError as error:
-                raise InputError(f"{spec} cannot run: {error}; or leave {spec} out of --methods") from error
+                if plan.strict:
+                    raise InputError(f"{spec} cannot run: {error}; or leave {spec} out of --methods") from error
+                lacking[spec] = "no recorded updates of this model and class"
+    return lacking
 
 
 def _original(plan: Plan, seed: int, splits: Sequence[Split], engine: Engine) -> Classifier:
@@ -195,18 +218,41 @@ def _original(plan: Plan, seed: int, splits: Sequence[Split], engine: Engine) ->
     engine = replace(engine, checkpoint=path.with_suffix(".resume"), observer=None)
     if any((method := choose(spec, plan.data.name)) and Needs.UPDATES in method.needs for spec in plan.methods):
         engine.observer = _recorder(plan, seed, splits, recipe, model)
-    model, _ = train_model(model, plan.data, recipe, engine, settings)
+    model, outcome = train_model(model, plan.data, recipe, engine, settings)
     if distributed.is_first():
+        cost: dict[str, Any] = outcome.cost()
+        if isinstance(engine.observer, TimedRecorder):
+            cost["recording_seconds"] = engine.observer.seconds_each() * outcome.steps
         save(model, path)
+        about = {"kind": "train", "data": plan.data.describe(), "recipe": dict(model.card.recipe), "seed": seed}
+        more = {"precision": engine.precision, "weights": weights_digest(model), "cost": cost}
+        write_record(path.with_suffix(".json"), {**about, **more})
     return load(path) if distributed.is_first() else model
 
 
-def _recorder(plan: Plan, seed: int, splits: Sequence[Split], recipe: Retrain, model: Classifier) -> UpdateRecorder:
+def _recorder(
+    plan: Plan, seed: int, splits: Sequence[Split], recipe: Retrain, model: Classifier
+) -> TimedRecorder | None:
+    """Return what records the updates; None where the disk has no room for them and the plan is not strict."""
     classes = sorted({index for split in splits for index in split.classes})
     batches = Batches(plan.data.train, plan.settings.batch_size, shuffle=True, seed=seed)
     _, size = recorded_size(batches, classes, recipe.epochs, model)
-    require_space(_updates(plan, seed), size)
-    return UpdateRecorder(_updates(plan, seed), classes)
+    try:
+        require_space(_updates(plan, seed), size)
+    except InputError:
+        if plan.strict:
+            raise
+        return None
+    return TimedRecorder(_updates(plan, seed), classes)
+
+
+def _updates_cost(plan: Plan, seed: int) -> dict[str, Any]:
+    """Return what recording the updates cost: files, bytes, and, where the original was trained here, seconds."""
+    count, size = recorded_bytes(_updates(plan, seed))
+    path = original_path(plan, seed).with_suffix(".json")
+    trained = read_record(path)["cost"] if path.exists() and not plan.originals else {}
+    training = {"training_seconds": trained.get("seconds"), "recording_seconds": trained.get("recording_seconds")}
+    return {"count": count, "bytes": size, **training}
 
 
 def _updates(plan: Plan, seed: int) -> Path:

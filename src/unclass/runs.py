@@ -1,24 +1,27 @@
 """Running a method: seeding, handing out only the data it declared, timing, counting, checking what comes back."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import nn
 
-from unclass.data import Batches, Counted, ImageData, Split, TrainingData, Withheld
+from unclass.data import Batches, Counted, DataOptions, ImageData, Split, TrainingData, Withheld
+from unclass.data.labels import find_class
 from unclass.engine import Engine
 from unclass.errors import Diverged, InputError
-from unclass.methods import Method, Needs
+from unclass.methods import METHODS, Method, Needs
 from unclass.methods.configure import check, configure, name_of, options_of
 from unclass.methods.retrain import Retrain
 from unclass.methods.updates import UpdateRecorder
 from unclass.models import Card, Classifier, build, weights_digest
+from unclass.models.adapted import in_full_precision, inner, like, with_logits
 
 Normalisation = tuple[tuple[float, ...], tuple[float, ...]]
 PLAIN: Normalisation = ((0.5,), (0.5,))
+BATCH_OF_ONE = "more than 1 value per channel"  # torch's batch norm, in training mode
 IMAGENET: Normalisation = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 
 
@@ -77,24 +80,46 @@ def trained_card(model: Classifier, data: ImageData, recipe: Retrain, settings: 
 
 
 def unlearn(model: nn.Module, split: Split, method: Method, engine: Engine, settings: Settings) -> Outcome:
-    """Run a method on a split; the given model is left as it is."""
+    """Run a method on a split; the given model is left as it is. One in half precision is unlearned in 32 bits."""
 
     def batches(images: Any) -> Batches:
         return Batches(images, settings.batch_size, shuffle=True, seed=settings.seed, workers=settings.workers)
 
+    check_needs(method, split)
     needs = method.needs
     data = TrainingData(
         forget=batches(split.forget) if Needs.FORGET in needs else Withheld("D_f"),
         retain=Counted(batches(split.retain)) if Needs.RETAIN in needs else Withheld("D_r"),
-        classes=split.classes,
+        classes=split.classes if split.whole else (),
     )
-    return _run(check(method), model, data, engine, settings)
+    work = in_full_precision(model)
+    outcome = _run(check(method), work, data, engine, settings)
+    return outcome if work is model else replace(outcome, model=like(model, outcome.model))
+
+
+def check_needs(method: Method, split: Split) -> None:
+    """Raise unless a split holds what a method needs, and is what it can forget."""
+    name = name_of(method)
+    if not len(split.forget):
+        raise InputError(f"there are no training images to forget, so {name} cannot run; give them")
+    beyond = Needs.RETAIN | Needs.UPDATES
+    if method.needs & beyond and not len(split.retain):
+        others = ", ".join(other for other, kind in METHODS.items() if not kind.needs & beyond)
+        raise InputError(f"{name} needs {method.needs.words()}, and only D_f was given; choose from: {others}")
+    if not split.whole and method.whole_classes:
+        others = ", ".join(other for other, kind in METHODS.items() if not kind.whole_classes)
+        raise InputError(f"{name} forgets whole classes, not some of their images; choose from: {others}")
 
 
 def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, settings: Settings) -> Outcome:
     torch.manual_seed(settings.seed)
     steps, began = engine.steps, time.perf_counter() + engine.earlier_seconds
-    unlearned = method(model, data, engine)
+    try:
+        unlearned = method(model, data, engine)
+    except ValueError as error:
+        if BATCH_OF_ONE not in str(error):
+            raise
+        raise InputError("batch norm was given one image and needs two; add images or raise the batch size") from error
     seconds = time.perf_counter() - began + engine.earlier_seconds
     for name, weight in unlearned.named_parameters():
         if not torch.isfinite(weight).all():
@@ -110,6 +135,31 @@ def original_recipe(model: nn.Module, data_name: str) -> Retrain:
     method = configure("retrain", data=data_name, options=options)
     assert isinstance(method, Retrain)
     return method
+
+
+def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the model") -> nn.Module:
+    """Return a model that gives a tensor of logits for a data set's classes: the given one where it does.
+
+    Otherwise one that shares its weights. `head` names its last layer where that cannot be found.
+    """
+    check_fit(inner(model), data, where)
+    return with_logits(model, torch.zeros(2, *data.train.shape), len(data.classes), head)
+
+
+def asked_by(
+    model: nn.Module, where: DataOptions, classes: Sequence[str | int] = (), *, forget_only: bool = False
+) -> DataOptions:
+    """Return how to read your own images for a model: its class names, its picture size, and if need be D_f alone."""
+    if isinstance(model, Classifier):
+        where = replace(where, classes=model.card.classes, shape=where.shape or model.card.shape)
+    if not forget_only:
+        return where
+    if not classes:
+        raise InputError("the class of the images to forget was not given; name it with --class")
+    if not where.classes:
+        raise InputError("the model does not name its classes, so which to forget is unknown; give it a card")
+    found = (find_class(where.classes, label, " in the model") for label in classes)
+    return replace(where, only=tuple(where.classes[index] for index in found))
 
 
 def check_fit(model: nn.Module, data: ImageData, where: str = "the model") -> None:
@@ -133,6 +183,7 @@ def describe_run(
     return {
         "data": data.describe(),
         "forget_classes": [data.classes[index] for index in split.classes],
+        **({} if split.whole else {"forget_list": {"count": len(split.forget), "digest": split.forget.digest}}),
         "counts": {name: len(images) for name, images in split.sets().items()},
         "original": {
             "weights": weights_digest(model),

@@ -33,7 +33,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "amnesiac": {"repair_epochs": 1},
     "boundary-shrink": {"epochs": 6, "lr": 0.02},
     "boundary-expanding": {"epochs": 6, "lr": 0.05},
-    "boundary-shift": {"epochs": 6, "lr": 0.02},
+    "boundary-shift": {},
     "logit-mask": {},
 }
 SETTINGS = Settings(seed=5, batch_size=32)

@@ -28,7 +28,7 @@ from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods.logit_mask import LogitMask
 from unclass.progress import silent
-from unclass.runs import check_fit
+from unclass.runs import usable
 
 SCHEMA = "unclass-audit-1"
 About = Mapping[str, Mapping[str, Any]]
@@ -54,9 +54,8 @@ def audit(
     """
     engine = replace(engine or Engine(), checkpoint=None, observer=None)
     data = load_data(data) if isinstance(data, str) else data
-    models = name_roles(unlearned, original, retrained)
-    for role, model in models.items():
-        check_fit(model, data, f"the {role} model")
+    given = name_roles(unlearned, original, retrained)
+    models = {role: usable(model, data, where=f"the {role} model") for role, model in given.items()}
     whole = Split.of(data, classes)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -27,6 +27,7 @@ class Amnesiac:
     weight_decay: float = 5e-4
 
     needs: ClassVar[Needs] = Needs.UPDATES | Needs.RETAIN
+    whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"repair_epochs": 4, "lr": 0.1},
         "cifar10": {"repair_epochs": 3},

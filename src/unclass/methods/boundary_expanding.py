@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from unclass.data.split import TrainingData
 from unclass.engine import BatchNormMode, Engine
 from unclass.methods.method import Needs, Preset
-from unclass.models.head import Head, find_head
+from unclass.models.head import Head, find_head, shadow
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class BoundaryExpanding:
     batch_norm: BatchNormMode = "frozen"
 
     needs: ClassVar[Needs] = Needs.FORGET
+    whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"epochs": 10, "lr": 1e-5, "batch_norm": "train"},
         "authors": {"epochs": 10, "lr": 1e-5, "batch_norm": "train"},
@@ -61,28 +62,16 @@ class Expanded(nn.Module):
     def __init__(self, model: nn.Module, head: Head) -> None:
         super().__init__()
         self.model = model
-        self.shadow: Any = _shadow(head)
-        self.hook = head.register_forward_hook(self._append)
+        self.shadow: Any = shadow(head)
+        self.hook = head.module.register_forward_hook(self._append)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.model(x)  # type: ignore[no-any-return]
 
     def _append(self, _: nn.Module, args: tuple[Tensor, ...], logits: Tensor) -> Tensor:
-        return torch.cat([logits, self.shadow(args[0])], dim=1)
+        return torch.cat([logits, self.shadow(args[0])], dim=1 if isinstance(self.shadow, nn.Conv2d) else -1)
 
     def prune(self) -> nn.Module:
         """Return the model without the shadow neuron."""
         self.hook.remove()
         return self.model
-
-
-def _shadow(head: Head) -> nn.Module:
-    """Return a head of one output with Xavier weights, beside `head`."""
-    bias = head.bias is not None
-    shadow = (
-        nn.Linear(head.in_features, 1, bias)
-        if isinstance(head, nn.Linear)
-        else nn.Conv2d(head.in_channels, 1, 1, bias=bias)
-    )
-    nn.init.xavier_uniform_(shadow.weight)
-    return shadow.to(head.weight.device, head.weight.dtype)

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from unclass import distributed
 from unclass.data.split import Indexed, TrainingData
 from unclass.engine import BatchNormMode, Engine
 from unclass.methods.method import Needs, Preset
@@ -48,6 +49,7 @@ class BoundaryShrink:
     pgd_steps: int = 5
 
     needs: ClassVar[Needs] = Needs.FORGET
+    whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"search": "fgsm", "epsilon": 0.1, "uncrossed": "drop", **RELEASED},
         "authors": {"search": "fgsm", "epsilon": 0.25, "uncrossed": "keep-true-label", **RELEASED},
@@ -62,7 +64,7 @@ class BoundaryShrink:
 
         def loss(unlearned: nn.Module, x: Tensor, i: Tensor) -> Tensor:
             each = F.cross_entropy(unlearned(x), targets[i], reduction="none")
-            value = (weights[i] * each).sum() / weights[i].sum().clamp_min(1e-12)
+            value = distributed.weighted_mean(each, weights[i])
             return value + self.curvature * self.bend(unlearned, x, targets[i], weights[i]) if self.curvature else value
 
         return engine.fit(
@@ -136,4 +138,4 @@ class BoundaryShrink:
         here = gradient(x)
         direction = F.normalize(here.detach().sign().flatten(1), dim=1).view_as(x)
         bends = (gradient(x + self.curvature_step * direction) - here).flatten(1).square().sum(1)
-        return (weight * bends).sum() / weight.sum().clamp_min(1e-12)
+        return distributed.weighted_mean(bends, weight)

@@ -21,6 +21,7 @@ class Finetune:
     weight_decay: float = 5e-4
 
     needs: ClassVar[Needs] = Needs.RETAIN
+    whole_classes: ClassVar[bool] = False
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"epochs": 6, "lr": 0.1},
         "cifar10": {"epochs": 2, "lr": 0.05},

@@ -30,6 +30,7 @@ class Fisher:
     images: int = 0
 
     needs: ClassVar[Needs] = Needs.RETAIN
+    whole_classes: ClassVar[bool] = False
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"noise": 3e-3, "images": 512},
         "cifar10": {"noise": 2e-3, "images": 512},

@@ -11,7 +11,8 @@ from unclass.data.split import TrainingData
 from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods.method import Needs, Preset
-from unclass.models.head import last_linear, outputs
+from unclass.models import Classifier
+from unclass.models.head import Head, find_head, last_linear, outputs
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,12 @@ class LogitMask:
     offset: float = 100.0
 
     needs: ClassVar[Needs] = Needs.NOTHING
+    whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {}
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         masked = engine.place(deepcopy(model)).eval()
-        head = last_linear(masked)
+        head = _head(masked, engine)
         if head.bias is None:
             raise InputError(f"the head of {type(model).__name__} has no bias to mask; train it with bias=True")
         if max(data.classes) >= outputs(head):
@@ -39,3 +41,10 @@ class LogitMask:
         with torch.no_grad():
             head.bias[list(data.classes)] -= self.offset
         return masked
+
+
+def _head(model: nn.Module, engine: Engine) -> Head:
+    """Return the head, found with a blank picture where the model says what it takes."""
+    if isinstance(model, Classifier):
+        return find_head(model, torch.zeros(1, *model.card.shape, device=engine.device))
+    return last_linear(model)

@@ -32,10 +32,11 @@ class Method(Protocol):
     """Takes a trained model and training data, leaves the model alone, returns another one that has forgotten.
 
     `presets` names sets of options: `paper` and `authors` where a paper gives them, and a data set's name for what was
-    measured to work there.
+    measured to work there. `whole_classes`: it forgets classes as such, and cannot forget some of their images.
     """
 
     needs: ClassVar[Needs]
+    whole_classes: ClassVar[bool]
     presets: ClassVar[dict[str, Preset]]
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module: ...

@@ -20,6 +20,7 @@ class NegativeGradient:
     batch_norm: BatchNormMode = "frozen"
 
     needs: ClassVar[Needs] = Needs.FORGET
+    whole_classes: ClassVar[bool] = False
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"epochs": 10, "lr": 6e-4},
         "cifar10": {"epochs": 1, "lr": 1.9e-5},

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from unclass.models.head import Head
+from unclass.models.head import Head, rows
 
 Search = Literal["fgsm", "pgd", "runner-up", "margin", "soft"]
 
@@ -24,9 +24,10 @@ def runner_up(logits: Tensor, forgotten: tuple[int, ...]) -> Tensor:
 def margin(logits: Tensor, y: Tensor, head: Head, forgotten: tuple[int, ...]) -> Tensor:
     """Return argmin over k ∉ forgotten of (fᵗ − fᵏ) / ‖w_t − w_k‖.
 
-    This is the exact distance to the boundary B^(t,k) in the feature space of a linear head.
+    This is the exact distance to the boundary B^(t,k) in the feature space of a linear head; where a head normalises
+    its rows, the distance in directions.
     """
-    weight = head.weight.flatten(1)
+    weight = rows(head)
     gap = logits.gather(1, y[:, None]) - logits
     distance = gap / torch.cdist(weight[y], weight).clamp_min(1e-12)
     return masked(-distance, forgotten).argmax(dim=1)

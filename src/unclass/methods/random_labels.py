@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from unclass import distributed
 from unclass.data.split import TrainingData
 from unclass.engine import BatchNormMode, Engine
 from unclass.methods.method import Needs, Preset, remaining_classes
@@ -22,6 +23,7 @@ class RandomLabels:
     batch_norm: BatchNormMode = "frozen"
 
     needs: ClassVar[Needs] = Needs.FORGET
+    whole_classes: ClassVar[bool] = False
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"epochs": 10, "lr": 3e-4},
         "cifar10": {"epochs": 1, "lr": 5e-6},
@@ -31,7 +33,8 @@ class RandomLabels:
         def loss(unlearned: nn.Module, x: Tensor, y: Tensor) -> Tensor:
             logits = unlearned(x)
             others = remaining_classes(logits.shape[1], data.classes, y.device)
-            return F.cross_entropy(logits, others[torch.randint(len(others), y.shape, device=y.device)])
+            places = distributed.drawn(len(y), lambda count: torch.randint(len(others), (count,), device=y.device))
+            return F.cross_entropy(logits, others[places])
 
         return engine.fit(
             deepcopy(model),

@@ -28,6 +28,7 @@ class Retrain:
     start: str = "scratch"
 
     needs: ClassVar[Needs] = Needs.RETAIN
+    whole_classes: ClassVar[bool] = False
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"epochs": 30, "lr": 0.1, "weight_decay": 0.0, "schedule": "constant"},
         "authors": {"epochs": 50, "lr": 0.01, "weight_decay": 0.0, "schedule": "constant"},

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -9,7 +11,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 
 class Moments:
-    """Mean and mean square of what a batch norm is given, over everything seen."""
+    """Mean and mean square of what a layer is given, channel by channel, over everything seen."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -18,28 +20,34 @@ class Moments:
 
     def add(self, z: Tensor) -> None:
         axes = [axis for axis in range(z.dim()) if axis != 1]
-        self.total = self.total + z.sum(axes, dtype=torch.float64)
-        self.squares = self.squares + z.double().square().sum(axes)
+        z = z.float()
+        self.total = self.total + z.sum(axes).double()
+        self.squares = self.squares + torch.linalg.vector_norm(z, dim=axes).double().square()
         self.count += z.numel() // z.shape[1]
 
 
+Watched = dict[_BatchNorm, Moments]
+
+
+def batch_norm_moments(model: nn.Module) -> Watched:
+    """Return empty moments for every batch norm that keeps statistics."""
+    layers = [module for module in model.modules() if isinstance(module, _BatchNorm)]
+    return {layer: Moments() for layer in layers if layer.running_mean is not None}
+
+
 @contextmanager
-def watch_moments(model: nn.Module) -> Iterator[dict[_BatchNorm, Moments]]:
-    """Collect the moments of every batch norm's input while the model runs inside."""
-    layers = [
-        module for module in model.modules() if isinstance(module, _BatchNorm) and module.running_mean is not None
-    ]
-    moments = {layer: Moments() for layer in layers}
-    hooks = [layer.register_forward_pre_hook(lambda m, args: moments[m].add(args[0])) for layer in layers]
+def watch(moments: Watched) -> Iterator[None]:
+    """Add to the moments what every batch norm is given while its model runs inside."""
+    hooks = [layer.register_forward_pre_hook(lambda m, args: moments[m].add(args[0])) for layer in moments]
     try:
-        yield moments
+        yield
     finally:
         for hook in hooks:
             hook.remove()
 
 
 @torch.no_grad()
-def subtract_moments(moments: dict[_BatchNorm, Moments], share: float) -> None:
+def subtract_moments(moments: Watched, share: float) -> None:
     """Set each running statistic to what it would be without the forgotten images, `share` of all.
 
     Running statistics are a mixture: m = π m_f + (1 − π) m_r for the mean and for the mean square alike. The variance
@@ -53,3 +61,67 @@ def subtract_moments(moments: dict[_BatchNorm, Moments], share: float) -> None:
         square_r = (variance + mean.square() - share * seen.squares / seen.count) / (1 - share)
         layer.running_mean.copy_(mean_r)
         layer.running_var.copy_(torch.maximum(square_r - mean_r.square(), 1e-3 * variance))
+
+
+@dataclass(frozen=True, eq=False)
+class Fed:
+    """A batch norm, the convolution that feeds it as it was, and the mean μ of what the convolution is given on D_r."""
+
+    norm: _BatchNorm
+    layer: nn.Conv2d
+    summed: Tensor
+    mean: Tensor
+
+
+@torch.no_grad()
+def feeding(part: nn.Module, batches: list[Tensor]) -> list[Fed]:
+    """Return every batch norm in a part that a convolution feeds, with μ.
+
+    The running mean of D_r is m = W μ, W the kernel summed over its window, so μ is the solution of W μ = m that is
+    nearest to the mean seen on the given batches. Edges, where the window hangs over, are left out of account.
+    """
+    makers: dict[int, nn.Conv2d] = {}
+    pairs: dict[_BatchNorm, nn.Conv2d] = {}
+    given: dict[nn.Module, Moments] = {}
+
+    def made(layer: nn.Conv2d, args: tuple[Tensor, ...], output: Tensor) -> None:
+        makers[id(output)] = layer
+        given.setdefault(layer, Moments()).add(args[0])
+
+    def taken(norm: _BatchNorm, args: tuple[Tensor, ...]) -> None:
+        if id(args[0]) in makers:
+            pairs[norm] = makers[id(args[0])]
+
+    hooks: list[Any] = []
+    for module in part.modules():
+        if isinstance(module, nn.Conv2d) and module.groups == 1:
+            hooks.append(module.register_forward_hook(made))
+        elif isinstance(module, _BatchNorm) and module.running_mean is not None:
+            hooks.append(module.register_forward_pre_hook(taken))
+    for batch in batches:
+        part(batch)
+        makers.clear()
+    for hook in hooks:
+        hook.remove()
+    return [_fed(norm, layer, given[layer]) for norm, layer in pairs.items()]
+
+
+def _fed(norm: _BatchNorm, layer: nn.Conv2d, seen: Moments) -> Fed:
+    assert norm.running_mean is not None
+    summed = layer.weight.detach().sum((2, 3)).double()
+    mean_f = torch.as_tensor(seen.total) / seen.count
+    missing = norm.running_mean.double() - _bias(layer) - summed @ mean_f
+    return Fed(norm, layer, summed, mean_f + torch.linalg.pinv(summed, rtol=1e-2) @ missing)
+
+
+@torch.no_grad()
+def follow(fed: list[Fed]) -> None:
+    """Move each running mean by what the change of its convolution does to it on D_r: m ← m + (W′ − W) μ."""
+    for one in fed:
+        assert one.norm.running_mean is not None
+        change = one.layer.weight.sum((2, 3)).double() - one.summed
+        one.norm.running_mean.add_((change @ one.mean).to(one.norm.running_mean.dtype))
+
+
+def _bias(layer: nn.Conv2d) -> Tensor | float:
+    return 0.0 if layer.bias is None else layer.bias.detach().double()
