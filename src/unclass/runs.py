@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from unclass.data import Batches, Counted, DataOptions, ImageData, Split, TrainingData, Withheld
 from unclass.data.labels import find_class
@@ -14,6 +14,7 @@ from unclass.engine import Engine
 from unclass.errors import Diverged, InputError
 from unclass.methods import METHODS, Method, Needs
 from unclass.methods.configure import check, configure, name_of, options_of
+from unclass.methods.method import needs_of
 from unclass.methods.retrain import Retrain
 from unclass.methods.updates import UpdateRecorder
 from unclass.models import Card, Classifier, build, weights_digest
@@ -86,7 +87,7 @@ def unlearn(model: nn.Module, split: Split, method: Method, engine: Engine, sett
         return Batches(images, settings.batch_size, shuffle=True, seed=settings.seed, workers=settings.workers)
 
     check_needs(method, split)
-    needs = method.needs
+    needs = needs_of(method)
     data = TrainingData(
         forget=batches(split.forget) if Needs.FORGET in needs else Withheld("D_f"),
         retain=Counted(batches(split.retain)) if Needs.RETAIN in needs else Withheld("D_r"),
@@ -103,9 +104,9 @@ def check_needs(method: Method, split: Split) -> None:
     if not len(split.forget):
         raise InputError(f"there are no training images to forget, so {name} cannot run; give them")
     beyond = Needs.RETAIN | Needs.UPDATES
-    if method.needs & beyond and not len(split.retain):
+    if needs_of(method) & beyond and not len(split.retain):
         others = ", ".join(other for other, kind in METHODS.items() if not kind.needs & beyond)
-        raise InputError(f"{name} needs {method.needs.words()}, and only D_f was given; choose from: {others}")
+        raise InputError(f"{name} needs {needs_of(method).words()}, and only D_f was given; choose from: {others}")
     if not split.whole and method.whole_classes:
         others = ", ".join(other for other, kind in METHODS.items() if not kind.whole_classes)
         raise InputError(f"{name} forgets whole classes, not some of their images; choose from: {others}")
@@ -143,7 +144,28 @@ def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the 
     Otherwise one that shares its weights. `head` names its last layer where that cannot be found.
     """
     check_fit(inner(model), data, where)
-    return with_logits(model, torch.zeros(2, *data.train.shape), len(data.classes), head)
+    check_finite(model, where)
+    try:
+        return with_logits(model, torch.zeros(2, *data.train.shape), len(data.classes), head)
+    except (RuntimeError, ValueError, TypeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise does_not_take(data.train.shape, error, where) from error
+
+
+def check_finite(model: nn.Module, where: str = "the model") -> None:
+    """Raise if a model has weights or statistics that are no numbers: whatever came out would mean nothing."""
+    for name, tensor in model.state_dict().items():
+        if isinstance(tensor, Tensor) and tensor.is_floating_point() and not torch.isfinite(tensor).all():
+            raise InputError(
+                f"{where} has weights that are not finite ({name}); its training had failed: give an earlier checkpoint"
+            )
+
+
+def does_not_take(shape: Sequence[int], error: Exception, where: str = "the model") -> InputError:
+    """Return the error for images that a model cannot take."""
+    size, reason = " × ".join(map(str, shape)), " ".join(str(error).split())[:200]
+    return InputError(f"{where} cannot take images of {size} ({reason}); transform them as in training")
 
 
 def asked_by(

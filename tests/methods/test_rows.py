@@ -12,7 +12,7 @@ def test_a_forgotten_row_is_as_low_as_the_least_likely_class_and_tells_none_apar
     layer = nn.Linear(6, 5)
     h = torch.rand(40, 6) + 0.5
     before = layer(h).detach()
-    forget_rows(find_head(layer, h), (1, 3), layer, [(h, torch.arange(40))])
+    forget_rows(find_head(layer, h), (1, 3), layer, [h])
     others = [0, 2, 4]
     z = layer(h).detach()
     torch.testing.assert_close(z[:, others], before[:, others])
@@ -36,7 +36,7 @@ def test_a_one_by_one_convolution_is_a_head_too() -> None:
     with torch.no_grad():
         net.head.bias[2] = 50  # type: ignore[index]
     assert (net(x).argmax(1) == 2).all()
-    forget_rows(find_head(net, x), (2,), net, [(x, torch.arange(10))])
+    forget_rows(find_head(net, x), (2,), net, [x])
     assert not (net(x).argmax(1) == 2).any()
 
 
@@ -50,5 +50,5 @@ def test_where_only_direction_counts_the_row_points_away() -> None:
             return 10 * nn.functional.normalize(x) @ nn.functional.normalize(self.weight).T
 
     net, x = Cosine(), torch.rand(20, 6)
-    forget_rows(find_head(net, x), (0,), net, [(x, torch.arange(20))])
+    forget_rows(find_head(net, x), (0,), net, [x])
     assert (net(x)[:, 0] < 0).all()

@@ -41,6 +41,9 @@ def forget(
     method: o.MethodName = DEFAULT_METHOD,
     preset: o.PresetName = None,
     set_: o.Set = [],
+    retain_sample: Annotated[
+        int | None, typer.Option(help="boundary-shift: so many images of D_r help it; none are needed.", min=0)
+    ] = None,
     evaluate: Annotated[bool, typer.Option(help="Also compute the accuracies and the attack success rate.")] = True,
     seed: o.Seed = 0,
     batch_size: o.BatchSize = 64,
@@ -59,7 +62,8 @@ def forget(
     record = o.record_beside(out, force)
     original, images = o.open_both(path, opening, data, where, classes, json_, forget_only=forget_only)
     split = o.open_split(images, classes, forget_only, forget_list)
-    chosen = method_for(original, images, method, preset, o.assignments(set_))
+    options = o.assignments(set_) | ({} if retain_sample is None else {"retain_sample": retain_sample})
+    chosen = method_for(original, images, method, preset, options)
     settings = Settings(seed, batch_size, where.workers)
     engine = o.with_progress(engine, json_)
     engine.checkpoint = out.with_name(out.name + ".resume")

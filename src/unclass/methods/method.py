@@ -50,3 +50,8 @@ def cross_entropy(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:
 def remaining_classes(count: int, forgotten: tuple[int, ...], device: torch.device | str) -> Tensor:
     """Return the classes that stay, in order."""
     return torch.tensor([k for k in range(count) if k not in forgotten], device=device)
+
+
+def needs_of(method: Method) -> Needs:
+    """Return the data that a method needs with its options: a sample of D_r only where it was asked for."""
+    return method.needs | Needs.RETAIN if getattr(method, "retain_sample", 0) else method.needs

@@ -2,15 +2,19 @@
 
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import torch
 from torch import nn
 
 from unclass.data.split import TrainingData
 from unclass.engine import Engine, Schedule
 from unclass.errors import InputError
 from unclass.methods.method import Needs, Preset, cross_entropy
+from unclass.models.classifier import Classifier, build
+from unclass.models.logits import Logits
 from unclass.models.pretrained import load_pretrained
+from unclass.models.sources import SOURCES
 
 
 @dataclass(frozen=True)
@@ -54,14 +58,54 @@ class Retrain:
 
 
 def reset(model: nn.Module) -> nn.Module:
-    """Draw every weight anew, as the layers themselves do when they are made."""
+    """Draw every weight of a model anew, and return it.
+
+    Networks that a library makes are made again as their card or configuration says. Of others, each layer draws its
+    own weights as it did when it was made; parameters that no layer draws (a class token, layer scale, position bias)
+    come from a normal distribution with their mean and standard deviation: of the trained values, these two numbers
+    stay. So do buffers of a network's own that no layer resets.
+    """
+    again = _made_again(model)
+    if again is not None:
+        try:
+            (model.network if isinstance(model, Classifier | Logits) else model).load_state_dict(again.state_dict())
+            return model
+        except RuntimeError:  # its owner has changed it since it was made
+            pass
     for name, module in model.named_modules():
-        again = getattr(module, "reset_parameters", getattr(module, "_reset_parameters", None))
-        if again is not None:
-            again()
-        elif own := [key for key, _ in module.named_parameters(recurse=False)]:
-            raise InputError(
-                f"{type(module).__name__} at {name!r} cannot be started from scratch: its {own[0]} has no "
-                "reset_parameters(); give the class that method"
-            )
+        _reset_layer(name, module)
     return model
+
+
+def _made_again(model: nn.Module) -> nn.Module | None:
+    """Return an untrained network like a model's, made by its library; None where no library knows how."""
+    network: Any = model.network if isinstance(model, Classifier | Logits) else model
+    kinds = {f"{kind.__module__.split('.')[0]}.{kind.__name__}" for kind in type(network).__mro__}
+    if "transformers.PreTrainedModel" in kinds:
+        return type(network)(network.config)  # type: ignore[no-any-return]
+    # Only libraries: a factory of one's own may come back with trained weights.
+    if isinstance(model, Classifier) and model.card.architecture.partition(":")[0] in SOURCES:
+        return build(model.card).network
+    return None
+
+
+@torch.no_grad()
+def _reset_layer(name: str, module: nn.Module) -> None:
+    """Let a layer draw its weights anew, and draw those that it does not know of."""
+    own = dict(module.named_parameters(recurse=False))
+    trained = {key: weight.clone() for key, weight in own.items()}
+    for weight in own.values():
+        weight.fill_(torch.nan)  # so that nothing trained can stay unnoticed
+    again = getattr(module, "reset_parameters", getattr(module, "_reset_parameters", None))
+    if again is not None:
+        again()
+    for key, weight in own.items():
+        if not weight.isnan().any():
+            continue
+        if weight.numel() == 1:
+            raise InputError(
+                f"{type(module).__name__} at {name!r} cannot be started from scratch: its {key} is one number, which "
+                "would stay as trained; give the class a method reset_parameters()"
+            )
+        std, mean = torch.std_mean(trained[key])
+        weight.copy_(mean + std * torch.randn_like(weight))

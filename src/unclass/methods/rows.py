@@ -7,7 +7,7 @@ from unclass.models.head import Head, head_inputs
 
 
 @torch.no_grad()
-def forget_rows(head: Head, classes: tuple[int, ...], part: nn.Module, sample: list[tuple[Tensor, Tensor]]) -> None:
+def forget_rows(head: Head, classes: tuple[int, ...], part: nn.Module, sample: list[Tensor]) -> None:
     """Give the head's rows of forgotten classes the values that training without the class gives them.
 
     Such a row is pushed away from every image alike: w_t = w̄ − g μ/‖μ‖², w̄ the mean of the other rows, μ the mean
@@ -17,7 +17,7 @@ def forget_rows(head: Head, classes: tuple[int, ...], part: nn.Module, sample: l
     """
     forgotten = list(classes)
     with head_inputs(head) as seen:
-        logits = torch.cat([part(h).float() for h, _ in sample])
+        logits = torch.cat([part(h).float() for h in sample])
     features = torch.cat([_pooled(h.float(), head) for h in seen])
     least = logits.index_fill(1, torch.tensor(forgotten, device=logits.device), float("inf")).min(1).values
     mean, gap = features.mean(0), (_mean_of_others(logits.T, forgotten) - least).mean()

@@ -1,6 +1,6 @@
 """Batch-norm statistics of the remaining images, derived from the forgotten ones alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -61,6 +61,29 @@ def subtract_moments(moments: Watched, share: float) -> None:
         square_r = (variance + mean.square() - share * seen.squares / seen.count) / (1 - share)
         layer.running_mean.copy_(mean_r)
         layer.running_var.copy_(torch.maximum(square_r - mean_r.square(), 1e-3 * variance))
+
+
+class Versions:
+    """The running statistics of a model's batch norms, as they were with and as they are without the class."""
+
+    def __init__(self, layers: Iterable[_BatchNorm]) -> None:
+        self.layers = list(layers)
+        self.kept: list[list[Tensor]] = []
+
+    def keep(self) -> None:
+        """Keep the statistics as they are now as the next version."""
+        self.kept.append([tensor.clone() for tensor in self._now()])
+
+    @torch.no_grad()
+    def use(self, version: int) -> None:
+        """Put a version in place."""
+        for tensor, kept in zip(self._now(), self.kept[version], strict=True):
+            tensor.copy_(kept)
+
+    def _now(self) -> list[Tensor]:
+        return [
+            tensor for layer in self.layers for tensor in (layer.running_mean, layer.running_var) if tensor is not None
+        ]
 
 
 @dataclass(frozen=True, eq=False)

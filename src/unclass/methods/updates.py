@@ -13,26 +13,39 @@ from torch import Tensor, nn
 from unclass import distributed
 from unclass.data.images import Batches
 from unclass.errors import InputError
+from unclass.models.adapted import inner
 from unclass.models.classifier import weights_digest
+from unclass.models.logits import Logits
 from unclass.storage import require_space, write_atomically, write_json
 
 
 class UpdateRecorder:
-    """Writes the update of every step whose batch holds one of the named classes. An `Observer` of the engine."""
+    """Writes the update of every step whose batch holds one of the named classes. An `Observer` of the engine.
 
-    def __init__(self, folder: Path, classes: Sequence[int]) -> None:
-        self.folder, self.classes = folder, torch.tensor(list(classes))
+    In a training script of one's own: give `model` before the first step, then call `after_step` after each and
+    `finish` at the end.
+    """
+
+    def __init__(self, folder: str | Path, classes: Sequence[int], model: nn.Module | None = None) -> None:
+        if not classes or not all(isinstance(index, int) and index >= 0 for index in classes):
+            raise InputError(f"{list(classes)} are no classes to record; give their indices, such as [3]")
+        self.folder, self.classes = Path(folder), torch.tensor(list(classes))
         self.before: dict[str, Tensor] = {}
         self.last: Path | None = None
+        if model is not None:
+            prepare_recording(self.folder, 0)
+            self.start(model)
 
     def start(self, model: nn.Module) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.before = {name: weight.detach().cpu().clone() for name, weight in model.named_parameters()}
+        self.before = {name: weight.detach().cpu().clone() for name, weight in _bare(model).named_parameters()}
 
     def after_step(self, step: int, model: nn.Module, y: Tensor) -> None:
+        if not self.before:
+            raise InputError("no weights to compare with; give the model to UpdateRecorder before the first step")
         held = self.classes[torch.isin(self.classes, y.cpu())]
         path = self.folder / f"{step:08d}.safetensors"
-        after = {name: weight.detach().cpu() for name, weight in model.named_parameters()}
+        after = {name: weight.detach().cpu() for name, weight in _bare(model).named_parameters()}
         if len(held) and distributed.is_first():
             update = {name: (after[name] - self.before[name]).contiguous() for name in after}
             metadata = {"classes": json.dumps(held.tolist())}
@@ -49,7 +62,7 @@ class UpdateRecorder:
             for path in self.folder.glob("*.safetensors"):
                 if self.last is not None and path > self.last:  # left by a longer run that was killed
                     path.unlink()
-            content = {"classes": self.classes.tolist(), "weights": weights_digest(model)}
+            content = {"classes": self.classes.tolist(), "weights": weights_digest(_bare(model))}
             write_json(self.folder / "updates.json", content)
 
 
@@ -72,10 +85,11 @@ def prepare_recording(folder: Path, needed: int) -> None:
 def recorded_updates(folder: Path, model: nn.Module, forget: Sequence[int]) -> Iterator[dict[str, Tensor]]:
     """Walk through the recorded updates of batches that held one of the classes to forget."""
     check_updates(folder, model, forget)
+    prefix = "network." if isinstance(model, Logits) else ""
     for path in sorted(folder.glob("*.safetensors")):
         with safe_open(path, framework="pt") as file:
             if set(json.loads(file.metadata()["classes"])) & set(forget):
-                yield {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                yield {prefix + name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
 
 
 def check_updates(folder: Path, model: nn.Module, forget: Sequence[int]) -> None:
@@ -86,8 +100,14 @@ def check_updates(folder: Path, model: nn.Module, forget: Sequence[int]) -> None
         raise InputError(
             f"{folder} recorded classes {content['classes']}, not {missing}; train again with --record-class for each"
         )
-    if content["weights"] != weights_digest(model):
+    if content["weights"] != weights_digest(_bare(model)):
         raise InputError(f"{folder} was recorded for another model; give the one that was trained with it")
+
+
+def _bare(model: nn.Module) -> nn.Module:
+    """Return the network as its owner trains it, without what torch or we put around it."""
+    found = inner(model)
+    return found.network if isinstance(found, Logits) else found
 
 
 def _content(folder: Path) -> dict[str, Any]:
@@ -96,6 +116,6 @@ def _content(folder: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise InputError(
             f"{folder} holds no recorded updates; record them with: unclass train DATA --record-updates DIR "
-            "--record-class CLASS, then --set updates=DIR"
+            "--record-class CLASS, then --set updates=DIR (in your own script: unclass.UpdateRecorder)"
         ) from error
     return content

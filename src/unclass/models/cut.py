@@ -1,5 +1,6 @@
 """Cutting a network in two, stem and tail, wherever a single tensor carries everything from one part to the other."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,22 +21,41 @@ class Cut:
     tail: nn.Module
 
 
-def cuts(model: nn.Module) -> list[Cut]:
-    """Return every place where a network can be cut, first to last."""
+@dataclass(frozen=True, eq=False)
+class Places:
+    """A traced network and the nodes after which a single tensor carries everything on."""
+
+    model: nn.Module
+    graph: fx.Graph
+    nodes: list[fx.Node]
+    order: dict[fx.Node, int]
+
+    def cut(self, place: int) -> Cut:
+        return _cut(self.model, self.graph, self.nodes[place], self.order)
+
+
+def places(model: nn.Module) -> Places:
+    """Return where a network can be cut, first to last."""
     try:
         graph = fx.Tracer().trace(model)
-    except (fx.proxy.TraceError, TypeError, RuntimeError, NotImplementedError) as error:
+    except (fx.proxy.TraceError, TypeError, RuntimeError, NotImplementedError, AttributeError, ValueError) as error:
         raise InputError(f"{type(model).__name__} cannot be traced ({error}); train it whole") from error
-    nodes = [node for node in graph.nodes if node.op not in ("placeholder", "get_attr", "output")]
     order = {node: place for place, node in enumerate(graph.nodes)}
     last_use = {node: max((order[user] for user in node.users), default=-1) for node in graph.nodes}
     values = [node for node in graph.nodes if node.op != "get_attr"]
-    found = []
-    for node in nodes:
-        alive = [other for other in values if order[other] <= order[node] < last_use[other]]
-        if alive == [node] and not any(user.op == "output" for user in node.users):
-            found.append(_cut(model, graph, node, order))
-    return found
+    found, reach = [], -1
+    for before, node in zip([None, *values], values, strict=False):
+        reach = max(reach, last_use[before]) if before is not None else reach
+        inside = node.op not in ("placeholder", "output")
+        if inside and reach <= order[node] < last_use[node] and not any(user.op == "output" for user in node.users):
+            found.append(node)
+    return Places(model, graph, found, order)
+
+
+def cuts(model: nn.Module) -> list[Cut]:
+    """Return every place where a network can be cut, first to last."""
+    where = places(model)
+    return [where.cut(place) for place in range(len(where.nodes))]
 
 
 def _cut(model: nn.Module, graph: fx.Graph, at: fx.Node, order: dict[fx.Node, int]) -> Cut:
@@ -75,14 +95,19 @@ def tail_of_share(model: nn.Module, x: Tensor, share: float) -> Cut:
     Where every such tail does more, the smallest of them.
     """
     model.eval()
-    whole = flops(model, x[:1])
-    parts = [cut for cut in cuts(model) if _mixes(cut.tail) and _starts_block(cut)]
-    if not parts:
-        raise InputError(f"{type(model).__name__} has no place to cut before its last layers; train it whole")
-    for cut in parts:
-        if flops(cut.tail, cut.stem(x[:1])) <= share * whole:
+    limit, where = share * flops(model, x[:1]), places(model)
+
+    def small(place: int) -> bool:
+        cut = where.cut(place)
+        return flops(cut.tail, cut.stem(x[:1])) <= limit
+
+    count = len(where.nodes)
+    first = bisect_left(range(count), True, key=small)
+    for place in (*range(first, count), *reversed(range(first))):
+        cut = where.cut(place)
+        if _mixes(cut.tail) and _starts_block(cut):
             return cut
-    return parts[-1]
+    raise InputError(f"{type(model).__name__} has no place to cut before its last layers; train it whole")
 
 
 def _mixes(tail: nn.Module) -> bool:
