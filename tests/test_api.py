@@ -70,7 +70,7 @@ def test_retrain_repeats_the_recipe_on_the_card(
 
 def test_a_plain_module_can_forget_too(trained: Classifier, digits: ImageData, engine: Engine) -> None:
     network: nn.Module = trained.network
-    found = unclass.forget(network, digits, ["3"], "negative-gradient", engine=engine, rounds=1)
+    found = unclass.forget(network, digits, ["3"], "negative-gradient", engine=engine, epochs=1)
     assert type(found) is type(network)
 
 
@@ -92,7 +92,7 @@ def test_train_takes_names_and_changes_to_the_recipe(engine: Engine) -> None:
         ({"classes": ["33"]}, "unknown class '33'"),
         ({"classes": []}, "no class to forget"),
         ({"classes": ["3"], "method": "fishr"}, "did you mean fisher"),
-        ({"classes": ["3"], "epoch": 2}, "did you mean epochs"),
+        ({"classes": ["3"], "method": "finetune", "epoch": 2}, "did you mean epochs"),
         ({"classes": ["3"], "lr": -1}, "lr is -1"),
     ],
 )
@@ -145,8 +145,8 @@ def test_images_to_forget_are_enough_for_methods_that_need_no_others(
     theirs: nn.Module, digits: ImageData, engine: Engine
 ) -> None:
     only = normalised(digits.train.of_classes([3]))
-    found = unclass.forget(theirs, only, [3], "boundary-expanding", forget_only=True, engine=engine, rounds=1)
-    expected = unclass.forget(theirs, normalised(digits.train), [3], "boundary-expanding", engine=engine, rounds=1)
+    found = unclass.forget(theirs, only, [3], "boundary-expanding", forget_only=True, engine=engine, epochs=1)
+    expected = unclass.forget(theirs, normalised(digits.train), [3], "boundary-expanding", engine=engine, epochs=1)
     assert weights_digest(found) == weights_digest(expected)
     assert set(unclass.evaluate(found, only, [3], forget_only=True, engine=engine)) == {"accuracy_forget"}
 

@@ -14,7 +14,7 @@ MOST_LINES = 300
 # From the ground up. A part may import what stands before it, and itself; those in one line do not know each other.
 LAYERS = (
     ("errors",),
-    ("arrays", "progress", "storage", "distributed"),
+    ("arrays", "extras", "progress", "storage", "distributed"),
     ("records",),
     ("data", "models"),
     ("engine",),
@@ -22,7 +22,7 @@ LAYERS = (
     ("metrics", "recording", "runs"),
     ("audits", "summary"),
     ("api", "bench", "compare"),
-    ("paper",),
+    ("doctor", "paper"),
     ("report",),
     ("cli",),
     ("__main__",),

@@ -54,7 +54,8 @@ def failing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Failing:
 
 
 def forget(model: Path, *more: object, data: str = "digits", label: str = "3") -> list[object]:
-    return ["forget", model, "--data", data, "--class", label, "--out", "new.safetensors", *SMALL, *more]
+    method = [] if "--method" in more else ["--method", "boundary-shrink"]
+    return ["forget", model, "--data", data, "--class", label, "--out", "new.safetensors", *method, *SMALL, *more]
 
 
 def picture(path: Path, seed: int) -> None:

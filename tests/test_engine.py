@@ -357,3 +357,13 @@ def test_compiled_run_gives_the_weights_of_a_plain_one(start, digits, engine, mo
     ours = run(start, in_batches(digits.train), Engine(precision="float32", compile=True), loss=cross_entropy)
     assert list(ours.state_dict()) == list(start.state_dict())
     torch.testing.assert_close(ours.state_dict(), plain.state_dict(), rtol=1e-4, atol=1e-5)
+
+
+def test_networks_with_group_norm_can_be_trained() -> None:
+    network = nn.Sequential(
+        nn.Conv2d(3, 16, 3), nn.GroupNorm(4, 16), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 4)
+    )
+    pairs = [(torch.rand(8, 3, 8, 8), torch.arange(8) % 4) for _ in range(3)]
+    before = weights_digest(network)
+    Engine().fit(network, pairs, lambda model, x, y: torch.nn.functional.cross_entropy(model(x), y), epochs=1, lr=0.1)
+    assert weights_digest(network) != before

@@ -20,10 +20,20 @@ from unclass.models import Classifier
 from unclass.models.adapted import inner, like
 from unclass.models.logits import logits_of, looking
 from unclass.predictions import predict_sets
-from unclass.runs import Settings, asked_by, mark_forgotten, new_model, original_recipe, train_model, unlearn, usable
+from unclass.runs import (
+    Settings,
+    asked_by,
+    does_not_take,
+    mark_forgotten,
+    new_model,
+    original_recipe,
+    train_model,
+    unlearn,
+    usable,
+)
 
 Listed = str | Path | Sequence[str | int | Path]
-DEFAULT_METHOD = "boundary-shrink"
+DEFAULT_METHOD = "boundary-shift"
 DEFAULT_MODELS = {"digits": "small-cnn", "fashion-mnist": "small-cnn", "cifar10": "all-cnn", "vggface2": "resnet-50"}
 
 
@@ -128,10 +138,9 @@ def class_count(model: nn.Module, data: ImageData) -> int:
         with looking(model):
             output = model(x.to(next(model.parameters(), x).device))
     except (RuntimeError, ValueError, TypeError) as error:
-        shape, reason = " × ".join(map(str, x.shape[1:])), " ".join(str(error).split())[:200]
-        raise InputError(
-            f"the model cannot take images of {shape} ({reason}); transform them as in training"
-        ) from error
+        if isinstance(error, InputError):
+            raise
+        raise does_not_take(x.shape[1:], error) from error
     if isinstance(model, Classifier) and (model.mean.any() or (model.std != 1).any()):
         low, high = x.min().item(), x.max().item()
         if low < 0 or high > 1:

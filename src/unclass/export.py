@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from unclass.errors import InputError, unknown
+from unclass.extras import library
 from unclass.models import Classifier
-from unclass.models.extras import library
 from unclass.models.logits import Logits
 from unclass.storage import write_atomically
 

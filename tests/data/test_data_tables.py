@@ -112,5 +112,5 @@ def test_file_that_is_no_list_is_named(tmp_path):
 def test_without_the_package_the_error_names_the_extra(tmp_path, monkeypatch, form, module):
     monkeypatch.setitem(sys.modules, module, None)
     (tmp_path / "there").mkdir() if form == "hf" else (tmp_path / "there").write_text("")
-    with pytest.raises(InputError, match=rf"{module} is not installed; .*pip install 'unclass\[data\]'"):
+    with pytest.raises(InputError, match=rf"{module} is not installed .*pip install 'unclass\[data\]'"):
         load_data(f"{form}:{tmp_path / 'there'}")

@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors import safe_open
-from torch import nn
+from torch import Tensor, nn
 
+import unclass
 from unclass.data import Batches, ImageData
 from unclass.errors import InputError
 from unclass.methods.updates import UpdateRecorder, prepare_recording, recorded_size, recorded_updates
@@ -100,3 +101,44 @@ def test_recording_needs_room_on_the_disk(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no space left.*are needed"):
         prepare_recording(tmp_path / "new", 1 << 62)
     assert not (tmp_path / "new").exists()
+
+
+class Named(nn.Module):
+    """A network of somebody's own that returns its logits in a dict."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 3)
+
+    def forward(self, x: Tensor) -> dict[str, Tensor]:
+        return {"logits": self.layer(x.flatten(1))}
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, nn.DataParallel], ids=["bare", "wrapped"])
+def test_a_script_of_ones_own_records_what_amnesiac_takes_back(wrap, tmp_path: Path) -> None:
+    model = Named()
+    start = [weight.detach().clone() for weight in model.parameters()]
+    recorder = UpdateRecorder(str(tmp_path / "updates"), [1], wrap(model))
+    for step in (1, 2):
+        with torch.no_grad():
+            for weight in model.parameters():
+                weight.add_(torch.rand_like(weight))
+        recorder.after_step(step, wrap(model), torch.tensor([0, 1]))
+    recorder.finish(wrap(model))
+    images = torch.utils.data.TensorDataset(torch.rand(12, 1, 2, 2), torch.arange(12) % 3)
+    updates = str(tmp_path / "updates")
+    found = unclass.forget(model, images, [1], "amnesiac", updates=updates, repair_epochs=0)
+    assert isinstance(found, Named)
+    for weight, expected in zip(found.parameters(), start, strict=True):
+        torch.testing.assert_close(weight.detach(), expected, rtol=0, atol=1e-6)
+
+
+def test_a_script_that_forgets_to_give_the_model_or_a_free_folder_is_told(tmp_path: Path) -> None:
+    model = nn.Linear(2, 2)
+    with pytest.raises(InputError, match="give the model to UpdateRecorder before the first step"):
+        UpdateRecorder(tmp_path, [1]).after_step(1, model, torch.tensor([1]))
+    with pytest.raises(InputError, match="give their indices"):
+        UpdateRecorder(tmp_path, ["deer"], model)  # type: ignore[list-item]
+    take_steps(UpdateRecorder(tmp_path, [1]), model, [[1]])
+    with pytest.raises(InputError, match="holds recorded updates already"):
+        UpdateRecorder(tmp_path, [1], model)

@@ -10,9 +10,9 @@ from safetensors.torch import load_file, save_file
 
 from unclass.cli import run
 from unclass.errors import InputError
+from unclass.extras import library
 from unclass.models import Card, load, open_model, save
 from unclass.models.classifier import Classifier
-from unclass.models.extras import library
 from unclass.models.sources import IMAGENET, make_network
 
 CODE = """
@@ -23,7 +23,8 @@ def nothing():
     return 3
 """
 DIGITS = tuple("0123456789")
-FORGET = ["--data", "digits", "--class", "3", "--per-class", "5", "--set", "epochs=1", "--set", "lr=0.01"]
+SHRINK = ["--method", "boundary-shrink", "--set", "epochs=1", "--set", "lr=0.01"]
+FORGET = ["--data", "digits", "--class", "3", "--per-class", "5", *SHRINK]
 GREY, COLOUR = (1, 8, 8), (3, 32, 32)
 
 

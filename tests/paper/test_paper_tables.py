@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unclass.errors import InputError
-from unclass.paper.results import _case
+from unclass.paper.results.summary import _case
 from unclass.report.blocks import rewrite
 from unclass.report.latex import latex, text
 from unclass.report.paper_table import long_csv, markdown, noise_band

@@ -10,10 +10,12 @@ from unclass.cli.audit import audit
 from unclass.cli.bench import bench
 from unclass.cli.compare import compare, demo
 from unclass.cli.console import error_console
+from unclass.cli.doctor import doctor
 from unclass.cli.evaluate import evaluate
 from unclass.cli.figures import figures
 from unclass.cli.forget import forget
 from unclass.cli.listing import list_
+from unclass.cli.methods import methods
 from unclass.cli.paper import paper
 from unclass.cli.results import results
 from unclass.cli.train import train
@@ -31,6 +33,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(train)
+app.command()(doctor)
 app.command()(forget)
 app.command()(evaluate)
 app.command()(compare)
@@ -39,6 +42,7 @@ app.command()(bench)
 app.command()(figures)
 app.command()(paper)
 app.command()(results)
+app.command()(methods)
 app.command(name="list")(list_)
 
 

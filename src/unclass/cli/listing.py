@@ -9,17 +9,17 @@ from unclass.cli import options as o
 from unclass.cli.console import give_json, say
 from unclass.data import DATA, OWN
 from unclass.methods import METHODS
-from unclass.models import MODELS
+from unclass.models import MODELS, SPECS
 
 
 def list_(json_: o.Json = False) -> None:
-    """List methods with their options and presets, data sets and models.
+    """List methods with their options and presets, and what --data and --model may be.
 
     Example: unclass list
     """
     methods = {name: _describe(name) for name in METHODS}
     if json_:
-        give_json({"methods": methods, "data": [*DATA, *OWN], "models": list(MODELS)})
+        give_json({"methods": methods, "data": [*DATA, *OWN], "models": [*MODELS, *SPECS]})
         return
     table = Table(title="Methods", title_justify="left", show_lines=True)
     for column in ("name", "reads", "what it does", "options", "presets"):
@@ -29,7 +29,7 @@ def list_(json_: o.Json = False) -> None:
         table.add_row(name, about["needs"], about["summary"], options, ", ".join(about["presets"]))
     say(table)
     say(f"Data:   {', '.join([*DATA, *OWN])}")
-    say(f"Models: {', '.join(MODELS)}")
+    say(f"Models: {', '.join([*MODELS, *SPECS])}")
 
 
 def _describe(name: str) -> dict[str, Any]:

@@ -8,23 +8,26 @@ import typer
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.errors import InputError
-from unclass.paper.results import read_summary
+from unclass.paper.results import read_summary, reference_summaries
 from unclass.storage import write_atomically
 
 
 def results(
-    summaries: Annotated[list[Path], typer.Argument(help="OUT/summary.json of unclass paper; several.")],
+    summaries: Annotated[
+        list[Path],
+        typer.Argument(help="OUT/summary.json of unclass paper; several. The reference runs' if not given."),
+    ] = [],
     write: Annotated[list[Path], typer.Option(help="Markdown file whose blocks are made anew; several times.")] = [],
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit code 1 if a file is stale.")] = False,
     json_: o.Json = False,
 ) -> int:
     """Write the tables of unclass paper into Markdown files, between <!-- results: begin --> and <!-- results: end -->.
 
-    Example: unclass results docs/results/cifar10.json --write README.md --write docs/paper.md
+    Example: unclass results --write README.md --write docs/paper.md
     """
     from unclass.report.blocks import overview, rewrite
 
-    read = {path.stem: read_summary(path) for path in summaries}
+    read = {path.stem: read_summary(path) for path in summaries} or reference_summaries()
     if len(read) < len(summaries):
         raise InputError("two summaries have the same file name; name them after their setup, such as cifar10.json")
     if not write:

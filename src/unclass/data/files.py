@@ -107,6 +107,8 @@ def load_images(pictures: Pictures, labels: Tensor, options: DataOptions) -> Ima
     """Return the readable images; `places` in the result are places in `pictures`."""
     shape = picture_shape(pictures, options)
     count = len(pictures)
+    if options.lazy:
+        return ImageSet(Decoded(pictures, shape), labels, torch.arange(count), names=pictures.names)
     if count * math.prod(shape) <= options.memory_budget:
         pixels = torch.zeros((count, *shape), dtype=torch.uint8)
 

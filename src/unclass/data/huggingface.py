@@ -10,13 +10,13 @@ from PIL import Image
 from torch import Tensor
 
 from unclass.data.assemble import assemble
-from unclass.data.extras import optional
 from unclass.data.images import ImageData
 from unclass.data.labels import index_labels, indices
 from unclass.data.names import Names
 from unclass.data.options import DataOptions
 from unclass.data.tables import SPLITS, find_columns
 from unclass.errors import InputError
+from unclass.extras import library
 
 
 class Rows:
@@ -46,7 +46,7 @@ class Rows:
 
 def load_saved(path: Path, options: DataOptions) -> ImageData:
     """Read what `save_to_disk` wrote: a data set, or a train and a test split of one."""
-    datasets = optional("datasets")
+    datasets = library("datasets", "data")
     if not path.is_dir():
         raise InputError(f"{path} is not a folder; give one that save_to_disk wrote")
     try:
@@ -58,7 +58,7 @@ def load_saved(path: Path, options: DataOptions) -> ImageData:
 
 def from_datasets(found: Any, options: DataOptions, name: str) -> ImageData:
     """Return a datasets.Dataset, or a DatasetDict with its splits, as a data set."""
-    datasets = optional("datasets")
+    datasets = library("datasets", "data")
     if not isinstance(found, datasets.DatasetDict):
         return _load(found, None, options, name)
     test = next((key for key in found if SPLITS.get(key)), None)

@@ -66,8 +66,9 @@ class ImageSet:
     @property
     def shape(self) -> tuple[int, int, int]:
         """Channels, height, width."""
+        known = getattr(self.source, "shape", None)
         places = self.places[:1] if len(self) else torch.tensor([0])
-        channels, height, width = self.source[places].shape[1:]
+        channels, height, width = self.source[places].shape[1:] if known is None else known[-3:]
         return channels, height, width
 
     @cached_property

@@ -23,6 +23,7 @@ class DataOptions:
 
     `people` and `min_images` are for vggface2, `test_share` for image trees without a test folder. `per_class` keeps
     that many training images of each class. Images beyond `memory_budget` bytes are decoded when they are needed.
+    With `lazy` all are, and none is opened before, so that one that cannot be read is found only then.
     `image_column` and `label_column` name the columns of tables where they are not found by their usual names.
 
     What a model asks of your own data: `classes` are its class names, to which labels are matched, and `shape` what it
@@ -43,6 +44,7 @@ class DataOptions:
     shape: tuple[int, int, int] | None = None
     only: tuple[str, ...] = ()
     memory_budget: int = 2 << 30
+    lazy: bool = False
     workers: int = 2
     progress: Tracker = field(default=silent, repr=False, compare=False)
 

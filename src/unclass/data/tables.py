@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from unclass.data.assemble import assemble
-from unclass.data.extras import optional
 from unclass.data.files import Files
 from unclass.data.images import ImageData
 from unclass.data.labels import index_labels
 from unclass.data.names import Names
 from unclass.data.options import DataOptions
 from unclass.errors import InputError, unknown
+from unclass.extras import library
 
 IMAGE_COLUMNS = ("path", "image", "file", "file_name", "filename", "image_path", "img")
 LABEL_COLUMNS = ("label", "labels", "class", "target", "fine_label")
@@ -40,7 +40,7 @@ def load_csv(path: Path, options: DataOptions) -> ImageData:
 def load_parquet(path: Path, options: DataOptions) -> ImageData:
     """Read a Parquet list of images."""
     _require(path)
-    parquet = optional("pyarrow.parquet")
+    parquet = library("pyarrow.parquet", "data")
     try:
         file = parquet.ParquetFile(path)
     except ValueError as error:

@@ -33,6 +33,7 @@ class BoundaryExpanding:
         "authors": {"epochs": 10, "lr": 1e-5, "batch_norm": "train"},
         "digits": {"epochs": 10, "lr": 3e-4},
         "cifar10": {"epochs": 1, "lr": 5e-6},
+        "fashion-mnist": {"epochs": 2, "lr": 5e-6},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:

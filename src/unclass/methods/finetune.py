@@ -7,7 +7,7 @@ from typing import ClassVar
 from torch import nn
 
 from unclass.data.split import TrainingData
-from unclass.engine import Engine
+from unclass.engine import Engine, Schedule
 from unclass.methods.method import Needs, Preset, cross_entropy
 
 
@@ -19,12 +19,14 @@ class Finetune:
     lr: float = 0.05
     momentum: float = 0.9
     weight_decay: float = 5e-4
+    schedule: Schedule = "constant"
 
     needs: ClassVar[Needs] = Needs.RETAIN
     whole_classes: ClassVar[bool] = False
     presets: ClassVar[dict[str, Preset]] = {
-        "digits": {"epochs": 6, "lr": 0.1},
-        "cifar10": {"epochs": 2, "lr": 0.05},
+        "digits": {"epochs": 8, "lr": 1.0, "schedule": "one-cycle"},
+        "fashion-mnist": {"epochs": 1, "lr": 0.05, "schedule": "one-cycle"},
+        "cifar10": {"epochs": 2, "lr": 0.05, "schedule": "one-cycle"},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
@@ -36,5 +38,6 @@ class Finetune:
             lr=self.lr,
             momentum=self.momentum,
             weight_decay=self.weight_decay,
+            schedule=self.schedule,
             what="finetune",
         )

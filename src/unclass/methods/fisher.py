@@ -34,6 +34,7 @@ class Fisher:
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"noise": 3e-3, "images": 512},
         "cifar10": {"noise": 2e-3, "images": 512},
+        "fashion-mnist": {"noise": 3e-3, "images": 512},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:

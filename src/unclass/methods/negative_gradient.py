@@ -24,6 +24,7 @@ class NegativeGradient:
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"epochs": 10, "lr": 6e-4},
         "cifar10": {"epochs": 1, "lr": 1.9e-5},
+        "fashion-mnist": {"epochs": 1, "lr": 3e-6},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:

@@ -89,6 +89,7 @@ def flops(model: nn.Module, x: Tensor) -> int:
     return int(counter.get_total_flops())
 
 
+@torch.no_grad()
 def tail_of_share(model: nn.Module, x: Tensor, share: float) -> Cut:
     """Return the earliest cut whose tail does at most `share` of the work but still holds a convolution or attention.
 
@@ -122,5 +123,7 @@ def _starts_block(cut: Cut) -> bool:
     assert isinstance(graph, fx.Graph)
     (features,) = graph.find_nodes(op="placeholder")
     first = next(iter(features.users))
-    norm = first.op == "call_module" and isinstance(cut.tail.get_submodule(str(first.target)), _BatchNorm)
+    norm = first.op == "call_module" and isinstance(
+        cut.tail.get_submodule(str(first.target)), _BatchNorm | nn.GroupNorm
+    )
     return len(features.users) > 1 or (first.op == "call_module" and not norm)

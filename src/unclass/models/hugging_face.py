@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from unclass.errors import InputError, unknown
-from unclass.models.extras import library
+from unclass.extras import library
 
 CONFIG, PREPROCESSOR = "config.json", "preprocessor_config.json"
 

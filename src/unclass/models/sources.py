@@ -14,7 +14,7 @@ from typing import Any
 from torch import nn
 
 from unclass.errors import InputError, unknown
-from unclass.models.extras import library
+from unclass.extras import library
 from unclass.models.hugging_face import folder_network, folder_normalisation
 
 Shape = tuple[int, int, int]

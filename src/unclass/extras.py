@@ -1,4 +1,4 @@
-"""Optional libraries, imported only where they are used."""
+"""Optional libraries: the package's extras, imported only where they are used."""
 
 from importlib import import_module
 from typing import Any

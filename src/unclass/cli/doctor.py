@@ -1,0 +1,69 @@
+"""unclass doctor."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unclass.api import DEFAULT_METHOD
+from unclass.cli import options as o
+from unclass.cli.console import give_json, say
+from unclass.data import DataOptions
+from unclass.doctor import SIGNS, Finding, Intent, check_up, opened, worst
+from unclass.engine import Engine
+from unclass.models import Opening
+
+
+@o.taking(where=o.data_options, opening=o.opening_options, engine=o.engine_options)
+def doctor(
+    *,
+    where: DataOptions,
+    engine: Engine,
+    opening: Opening,
+    checkpoint: Annotated[
+        Path | None, typer.Argument(help="Checkpoint of the trained model.", show_default=False)
+    ] = None,
+    data: o.Data,
+    classes: o.Classes = [],
+    forget_only: o.ForgetOnly = False,
+    forget_list: o.ForgetList = None,
+    weights: o.Weights = None,
+    method: o.MethodName = DEFAULT_METHOD,
+    preset: o.PresetName = None,
+    set_: o.Set = [],
+    batch_size: o.BatchSize = 64,
+    json_: o.Json = False,
+) -> int:
+    """Check model, data and method in seconds before a long run. Exit code 1: something must be put right first.
+
+    Example: unclass doctor --model timm:resnet18 --weights model.pt --data folder:photos --class cat
+    """
+    path = o.weights_of(checkpoint, weights, opening)
+    intent = Intent(
+        classes, method, preset, o.assignments(set_), opening.head, forget_only, forget_list, batch_size, where.skip_bad
+    )
+    both, findings = opened(path, opening, data, where, classes, forget_only=forget_only)
+    if both is not None:
+        findings += check_up(*both, intent, engine)
+    status = worst(findings)
+    if json_:
+        give_json({"status": status, "findings": [asdict(finding) for finding in findings]})
+    else:
+        show(findings)
+    return 1 if status == "wrong" else 0
+
+
+def show(findings: Sequence[Finding]) -> None:
+    """Print a line for each finding, and below it what to do."""
+    for finding in findings:
+        say(f"{SIGNS[finding.status]} {finding.check:<16} {finding.says}")
+        if finding.advice:
+            say(f"  {'':<16} → {finding.advice}")
+    wrong = sum(finding.status == "wrong" for finding in findings)
+    doubtful = sum(finding.status == "doubtful" for finding in findings)
+    if wrong:
+        say(f"{wrong} to put right first; checks that build on it may have been left out.")
+    else:
+        say(f"Nothing stands in the way{f'; {doubtful} to look at' if doubtful else ''}.")
