@@ -30,7 +30,8 @@ class Amnesiac:
     whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"repair_epochs": 4, "lr": 0.1},
-        "cifar10": {"repair_epochs": 3},
+        "fashion-mnist": {"repair_epochs": 1},
+        "cifar10": {"repair_epochs": 2},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
@@ -47,6 +48,7 @@ class Amnesiac:
             epochs=self.repair_epochs,
             lr=self.lr,
             weight_decay=self.weight_decay,
+            schedule="one-cycle",
             schedule="one-cycle",
             what="amnesiac repair",
         )
