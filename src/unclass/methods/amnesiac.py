@@ -31,7 +31,7 @@ class Amnesiac:
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"repair_epochs": 4, "lr": 0.1},
         "fashion-mnist": {"repair_epochs": 1},
-        "cifar10": {"repair_epochs": 2},
+        "cifar10": {"repair_epochs": 3},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
@@ -48,7 +48,6 @@ class Amnesiac:
             epochs=self.repair_epochs,
             lr=self.lr,
             weight_decay=self.weight_decay,
-            schedule="one-cycle",
             schedule="one-cycle",
             what="amnesiac repair",
         )
