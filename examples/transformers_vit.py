@@ -37,8 +37,8 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
                    for part in (data.train, data.test))  # fmt: skip
     images = unclass.image_data(train, test, data.classes)
     if not given.model:
-        optimiser = torch.optim.AdamW(model.parameters(), 1e-3)
-        for _ in range(15 if given.small else 30):
+        optimiser = torch.optim.AdamW(model.parameters(), 2e-3)
+        for _ in range(60):
             for x, y in DataLoader(train, 16, shuffle=True):
                 optimiser.zero_grad()
                 model(x, labels=y).loss.backward()

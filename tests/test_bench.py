@@ -193,7 +193,7 @@ def test_a_shadow_neuron_does_not_copy_a_large_head() -> None:
 
 
 def test_time_does_not_depend_on_the_images_that_stay(trained: Classifier, split: Split) -> None:
-    settings, method = Settings(batch_size=64), configure(SHIFT, data="digits", options={"epochs": 1})
+    settings, method = Settings(batch_size=64), configure(SHIFT, data="digits", options={"rounds": 1})
     found = retain_growth(trained, split, method, Conditions(Engine(precision="float32"), settings, repeats=3))
     few, many = found["points"]
     assert many["size"] == 10 * few["size"]

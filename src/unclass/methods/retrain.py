@@ -38,7 +38,7 @@ class Retrain:
         "authors": {"epochs": 50, "lr": 0.01, "weight_decay": 0.0, "schedule": "constant"},
         "digits": {"epochs": 20, "lr": 0.1},
         "fashion-mnist": {"epochs": 4, "lr": 0.1},
-        "vggface2": {"epochs": 5, "lr": 0.01},
+        "vggface2": {"epochs": 3, "lr": 0.01},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
