@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
                 optimiser.step()
 
     before = unclass.evaluate(model, images, [given.label])
-    forgotten = unclass.forget(model, images, [given.label], "boundary-shrink", epochs=10, lr=5e-3)
+    forgotten = unclass.forget(model, images, [given.label])
     after = unclass.evaluate(forgotten, images, [given.label])
     for name, value in after.items():
         print(f"{name.replace('_', ' '):<24} {100 * before[name]:6.1f} % → {100 * value:6.1f} %")
