@@ -61,3 +61,20 @@ def test_a_network_that_cannot_be_traced_is_named() -> None:
 
     with pytest.raises(InputError, match="Moody cannot be traced"):
         cuts(Moody())
+
+
+def test_a_linear_layer_of_someone_elses_is_one_step() -> None:
+    class Theirs(nn.Linear):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return nn.functional.linear(x, self.weight, self.bias)
+
+    model = nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 8, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), Theirs(8, 4)
+    )
+    x = torch.rand(2, 3, 8, 8)
+    called = []
+    model[-1].register_forward_hook(lambda *_: called.append(1))
+    found = tail_of_share(model, x, 1.0)
+    called.clear()
+    found.tail(found.stem(x))
+    assert called

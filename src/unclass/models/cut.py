@@ -21,6 +21,13 @@ class Cut:
     tail: nn.Module
 
 
+class _Tracer(fx.Tracer):
+    """Takes every module without modules inside as one step, a library's own linear layer too."""
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        return next(m.children(), None) is None or super().is_leaf_module(m, module_qualified_name)
+
+
 @dataclass(frozen=True, eq=False)
 class Places:
     """A traced network and the nodes after which a single tensor carries everything on."""
@@ -37,7 +44,7 @@ class Places:
 def places(model: nn.Module) -> Places:
     """Return where a network can be cut, first to last."""
     try:
-        graph = fx.Tracer().trace(model)
+        graph = _Tracer().trace(model)
     except (fx.proxy.TraceError, TypeError, RuntimeError, NotImplementedError, AttributeError, ValueError) as error:
         raise InputError(f"{type(model).__name__} cannot be traced ({error}); train it whole") from error
     order = {node: place for place, node in enumerate(graph.nodes)}
