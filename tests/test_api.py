@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,14 @@ from unclass.models import Classifier, weights_digest
 from unclass.models.small_cnn import SmallCNN
 from unclass.predictions import predict_sets
 from unclass.runs import Settings, check_needs, unlearn
+
+
+@pytest.fixture(autouse=True)
+def card_stays(trained: Classifier) -> Iterator[None]:
+    """The shared network keeps its card, whatever a test writes there."""
+    card = trained.card
+    yield
+    trained.card = card
 
 
 def test_everything_named_in_the_package_is_there() -> None:

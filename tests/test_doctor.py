@@ -33,6 +33,12 @@ def by_check(findings: Sequence[Finding]) -> dict[str, Finding]:
     return {finding.check: finding for finding in findings}
 
 
+@pytest.fixture(autouse=True)
+def nothing_forgotten(trained: Classifier) -> None:
+    """Other tests may have written into the shared network's card."""
+    trained.card = replace(trained.card, forgotten=())
+
+
 def consult(model: nn.Module, data: Any, classes: Sequence[str] = ("3",), **more: Any) -> dict[str, Finding]:
     return by_check(unclass.doctor(model, data, list(classes), engine=Engine(precision="float32"), **more))
 
