@@ -55,3 +55,14 @@ def recorded(digits: ImageData, tmp_path_factory: pytest.TempPathFactory) -> tup
     fresh = new_model(digits, "small-cnn", {"width": 8})
     recording = Engine(precision="float32", observer=UpdateRecorder(folder, [digits.index("3")]))
     return train_model(fresh, digits, RECIPE, recording, Settings(batch_size=16))[0], folder
+
+
+@pytest.fixture(scope="session")
+def torchvision():
+    """torchvision, with the operators declared that its build may lack; transformers imports it too."""
+    library = torch.library.Library("torchvision", "FRAGMENT")
+    for name in ("nms", "qnms"):
+        if not hasattr(torch.ops.torchvision, name):
+            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    yield pytest.importorskip("torchvision")
+    del library

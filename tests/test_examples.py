@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from old_torchvision import torchvision  # noqa: F401
-
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WRITES = {
     "resnet_on_a_folder": ["--out", "new.safetensors"],

@@ -2,7 +2,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from old_torchvision import torchvision  # noqa: F401
 from unclass.data import Batches, Split, TrainingData, Withheld
 from unclass.engine import Engine
 from unclass.errors import InputError
