@@ -16,7 +16,7 @@ from unclass.errors import InputError
 from unclass.methods.method import Needs, Preset
 from unclass.methods.neighbours import masked
 from unclass.methods.rows import forget_rows
-from unclass.methods.statistics import Versions, Watched, batch_norm_moments, feeding, follow, subtract_moments, watch
+from unclass.methods.statistics import Versions, Watched, batch_norm_moments, subtract_moments, watch
 from unclass.methods.tail import Tail, Until
 from unclass.models.cut import Cut, tail_of_share
 from unclass.models.head import find_head
@@ -48,10 +48,10 @@ class BoundaryShift:
     temperature: float = 0.7
     tail_share: float = 0.1
     class_share: float = 0.0
-    pace: float = 3e-4
+    pace: float = 3e-3
     lr: float = 0.0
     round_steps: int = 20
-    rounds: int = 30
+    rounds: int = 10
     retain_sample: int = 0
 
     needs: ClassVar[Needs] = Needs.FORGET
@@ -64,12 +64,7 @@ class BoundaryShift:
         forget = Indexed(data.forget)
         x = engine.move(*next(iter(forget)))[0]
         tail = self.look(unlearned, x, forget, data, quick)
-        tail.versions.use(0)
-        with quick.arithmetic():
-            fed = feeding(tail.part, tail.sample(0))
         tail.train(quick, Until(), pace=self.pace, lr=self.lr, steps=self.round_steps, rounds=self.rounds)
-        tail.versions.use(0)
-        follow(fed)
         with quick.arithmetic():
             forget_rows(find_head(unlearned, x), data.classes, tail.part, tail.sample(0))
         engine.steps += quick.steps

@@ -133,8 +133,10 @@ def _fed(norm: _BatchNorm, layer: nn.Conv2d, seen: Moments) -> Fed:
     assert norm.running_mean is not None
     summed = layer.weight.detach().sum((2, 3)).double()
     mean_f = torch.as_tensor(seen.total) / seen.count
-    missing = norm.running_mean.double() - _bias(layer) - summed @ mean_f
-    return Fed(norm, layer, summed, mean_f + torch.linalg.pinv(summed, rtol=1e-2) @ missing)
+    inverse = torch.linalg.pinv(summed, rtol=1e-2)
+    known, known_f = inverse @ (norm.running_mean.double() - _bias(layer)), inverse @ (summed @ mean_f)
+    alike = (known @ known_f) / known_f.square().sum().clamp_min(1e-12)
+    return Fed(norm, layer, summed, known + alike * (mean_f - known_f))
 
 
 @torch.no_grad()

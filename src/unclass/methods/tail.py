@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from unclass.data.split import Draws
 from unclass.engine import Engine, Loss
 from unclass.errors import Diverged
-from unclass.methods.statistics import Versions
+from unclass.methods.neighbours import masked
+from unclass.methods.statistics import Fed, Versions, feeding, follow
 
 CHECK_IMAGES = 1024
 
@@ -25,7 +26,7 @@ class Until:
     place of a look at D_r: networks that forgot well had changed by 0.01 to 0.06.
     """
 
-    left: float = 0.01
+    left: float = 0.02
     held: float = 0.002
     moved: float = 0.1
 
@@ -64,6 +65,9 @@ class Tail:
             return F.cross_entropy(part(self.features[turn][i]).float(), self.targets[i])
 
         start = deepcopy(self.part.state_dict())
+        self.versions.use(0)
+        with engine.arithmetic():
+            fed = feeding(self.part, self.sample(0))
         rate = lr or pace * steepness(self.part, [(i, i) for i in self.places], loss, engine)
         before, _ = self.standing(engine)
         draws = Draws(torch.arange(len(self.targets)), self.batch_size, steps)
@@ -71,25 +75,52 @@ class Tail:
             with suppress(Diverged):
                 engine.fit(self.part, draws, loss, epochs=1, lr=rate, batch_norm="frozen", what="boundary shift")
             now, still = self.standing(engine)
+            there = still <= until.held and now <= until.left * before
             lost = not now <= before or moved(self.part, start) > until.moved
-            if not lost and still <= until.held and now <= until.left * before:
-                break
+            lost |= there and self.misled(fed, engine)
             if lost:
                 self.part.load_state_dict(start)
                 rate /= 3
+            elif there:
+                break
+        self.versions.use(0)
+        follow(fed)
 
     @torch.no_grad()
     def standing(self, engine: Engine) -> tuple[float, float]:
         """Return KL(q ‖ p) and the share of images still taken for a forgotten class, the worst of all versions."""
-        q, gone = self.targets[torch.cat(self.places)], torch.tensor(self.classes, device=self.targets.device)
+        gone = torch.tensor(self.classes, device=self.targets.device)
         apart, held = [], []
         for version in range(len(self.features)):
             self.versions.use(version)
-            with engine.arithmetic():
-                logits = torch.cat([self.part.eval()(h).float() for h in self.sample(version)])
-            apart.append(F.kl_div(logits.log_softmax(1), q, reduction="batchmean").item())
+            logits = self.logits(version, engine)
+            apart.append(self.apart(logits))
             held.append(torch.isin(logits.argmax(1), gone).float().mean().item())
         return max(apart, key=lambda value: float("inf") if value != value else value), max(held)
+
+    @torch.no_grad()
+    def misled(self, fed: list[Fed], engine: Engine) -> bool:
+        """Tell whether the running means, once they follow, take the images away from their targets.
+
+        Then what they follow, the mean of D_r, is not known well enough for weights that have moved so far.
+        """
+        apart = []
+        for means in ([], fed):
+            self.versions.use(0)
+            follow(means)
+            apart.append(self.apart(masked(self.logits(0, engine), self.classes)))
+        return not apart[1] <= apart[0]
+
+    def logits(self, version: int, engine: Engine) -> Tensor:
+        """Return what the part makes of the sample."""
+        with engine.arithmetic():
+            return torch.cat([self.part.eval()(h).float() for h in self.sample(version)])
+
+    def apart(self, logits: Tensor) -> float:
+        """Return the mean of KL(q ‖ p) over the sample."""
+        q = self.targets[torch.cat(self.places)]
+        each = torch.where(q > 0, torch.special.xlogy(q, q) - q * logits.log_softmax(1), 0.0)
+        return each.sum(1).mean().item()
 
 
 @torch.no_grad()
