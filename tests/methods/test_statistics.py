@@ -59,6 +59,17 @@ def test_running_means_follow_the_convolution_as_a_pass_over_the_remaining_image
     torch.testing.assert_close(part[1].running_mean, part[0](retain).mean((0, 2, 3)).detach(), rtol=1e-3, atol=1e-4)
 
 
+def test_what_a_convolution_does_not_tell_of_the_mean_is_taken_in_proportion_from_the_forgotten_images() -> None:
+    torch.manual_seed(0)
+    part = nn.Sequential(nn.Conv2d(8, 3, 1, bias=False), nn.BatchNorm2d(3)).eval()
+    retain = torch.rand(300, 8, 4, 4)
+    forget = 1.6 * retain[:100]  # as a class does that lies farther out than the others
+    with torch.no_grad():
+        part[1].running_mean.copy_(part[0](retain).mean((0, 2, 3)))
+    fed = feeding(part, list(forget.split(50)))
+    torch.testing.assert_close(fed[0].mean.float(), retain.mean((0, 2, 3)), rtol=0.05, atol=0)
+
+
 def test_a_convolution_that_does_not_move_leaves_its_running_mean() -> None:
     part = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4)).eval()
     part[1].running_mean.normal_()

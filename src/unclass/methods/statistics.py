@@ -100,8 +100,9 @@ class Fed:
 def feeding(part: nn.Module, batches: list[Tensor]) -> list[Fed]:
     """Return every batch norm in a part that a convolution feeds, with μ.
 
-    The running mean of D_r is m = W μ, W the kernel summed over its window, so μ is the solution of W μ = m that is
-    nearest to the mean seen on the given batches. Edges, where the window hangs over, are left out of account.
+    The running mean of D_r is m = W μ, W the kernel summed over its window (edges, where it hangs over, are left out
+    of account). What W does not determine of μ is taken from the mean seen on the given batches, in the proportion c
+    in which the two stand where W does determine it: μ = W⁺m + c (μ_f − W⁺W μ_f).
     """
     makers: dict[int, nn.Conv2d] = {}
     pairs: dict[_BatchNorm, nn.Conv2d] = {}
@@ -135,8 +136,8 @@ def _fed(norm: _BatchNorm, layer: nn.Conv2d, seen: Moments) -> Fed:
     mean_f = torch.as_tensor(seen.total) / seen.count
     inverse = torch.linalg.pinv(summed, rtol=1e-2)
     known, known_f = inverse @ (norm.running_mean.double() - _bias(layer)), inverse @ (summed @ mean_f)
-    alike = (known @ known_f) / known_f.square().sum().clamp_min(1e-12)
-    return Fed(norm, layer, summed, known + alike * (mean_f - known_f))
+    proportion = (known @ known_f) / known_f.square().sum().clamp_min(1e-12)
+    return Fed(norm, layer, summed, known + proportion * (mean_f - known_f))
 
 
 @torch.no_grad()
