@@ -135,7 +135,7 @@ model_options = { width = 0.1 }
 [scale.smoke]
 recipe = { epochs = 1 }
 runs = [{ class = "deer", seeds = [0, 1] }, { class = "cat", seeds = [1] }]
-updates_of = [1]
+seeds_of = { amnesiac = [1] }
 without = { fisher = "too slow" }
 """
 TABLE = 'title = "T"\ndraw = "table"\ncolumns = ["D_r"]\nmethods = ["retrain", "amnesiac", "fisher", "logit-mask"]\n'

@@ -143,6 +143,8 @@ SETUP = 'title = "x"\ndata = "cifar10"\nmodel = "all-cnn"\n[scale.smoke]\nruns =
         (("runs", "run"), "smoke", "did you mean runs"),
         (("seeds = [0]", "seeds = []"), "smoke", "is not a run"),
         (("seeds = [0]", 'seeds = ["a"]'), "smoke", "are not whole numbers"),
+        (("runs", "seeds_of = { finetun = [0] }\nruns"), "smoke", "did you mean finetune"),
+        (("runs", 'seeds_of = { finetune = "0" }\nruns'), "smoke", "are not whole numbers"),
         (('data = "cifar10"\n', ""), "smoke", "lacks data"),
     ],
 )

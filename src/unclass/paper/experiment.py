@@ -28,7 +28,7 @@ _EXPERIMENT: dict[str, type] = {
 _SETUP: dict[str, type] = {
     "title": str, "about": str, "data": str, "size": int, "people": int, "per_class": int, "test_per_class": int,
     "model": str, "model_options": dict, "pretrained": bool, "preset": str, "recipe": dict, "batch_size": int,
-    "runs": list, "updates_of": list, "without": dict,
+    "runs": list, "seeds_of": dict, "without": dict,
 }  # fmt: skip
 _WORDS = {str: "text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table"}
 
@@ -37,8 +37,8 @@ _WORDS = {str: "text", int: "a whole number", bool: "true or false", list: "a li
 class Setup:
     """What all experiments of a folder rest on, at one scale.
 
-    `runs` are pairs of a class and its seeds; `updates_of` the seeds whose originals record their updates (all if
-    empty); `without` the methods that are left out, and why. `pretrained` says that training starts from weights.
+    `runs` are pairs of a class and its seeds; `seeds_of` the methods that run on some of the seeds alone; `without`
+    those that are left out, and why. `pretrained` says that training starts from weights.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Setup:
     preset: str | None = None
     recipe: Mapping[str, Any] = field(default_factory=dict)
     batch_size: int = 64
-    updates_of: tuple[int, ...] = ()
+    seeds_of: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)
 
     def seeds(self) -> list[int]:
@@ -132,8 +132,9 @@ def read_setup(path: Path, scale: str) -> Setup:
     content |= _checked(scales[scale], _SETUP, (), f"{path}, [scale.{scale}]")
     _checked(content, _SETUP, ("title", "data", "model", "runs"), f"{path} at scale {scale}")
     runs = tuple(_run(run, path) for run in content.pop("runs"))
-    setup = Setup(path.parent.name, scale, runs=runs, **{**content, **_tuples(content, "updates_of")})
-    for method in setup.without:
+    seeds_of = {method: _seeds(seeds, path) for method, seeds in content.pop("seeds_of", {}).items()}
+    setup = Setup(path.parent.name, scale, runs=runs, seeds_of=seeds_of, **content)
+    for method in (*setup.without, *setup.seeds_of):
         choose(method, "")
     return setup
 
@@ -141,9 +142,13 @@ def read_setup(path: Path, scale: str) -> Setup:
 def _run(run: Any, path: Path) -> tuple[str | int, tuple[int, ...]]:
     if not isinstance(run, dict) or set(run) != {"class", "seeds"} or not run["seeds"]:
         raise InputError(f"{path}: {run!r} is not a run; write {{ class = NAME, seeds = [0, 1] }}")
-    if not all(isinstance(seed, int) for seed in run["seeds"]):
-        raise InputError(f"{path}: seeds {run['seeds']} are not whole numbers")
-    return run["class"], tuple(run["seeds"])
+    return run["class"], _seeds(run["seeds"], path)
+
+
+def _seeds(seeds: Any, path: Path) -> tuple[int, ...]:
+    if not isinstance(seeds, list) or not all(isinstance(seed, int) for seed in seeds):
+        raise InputError(f"{path}: seeds {seeds} are not whole numbers; write a list such as [0, 1]")
+    return tuple(seeds)
 
 
 def _setup_of(path: Path) -> Path:

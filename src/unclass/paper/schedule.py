@@ -6,10 +6,9 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from unclass.compare import Plan, choose, not_run, original_path, run_folder
+from unclass.compare import Plan, not_run, original_path, run_folder
 from unclass.data import DataOptions, ImageData, load_data
 from unclass.errors import InputError
-from unclass.methods import Needs
 from unclass.methods.configure import configure
 from unclass.methods.retrain import Retrain
 from unclass.paper.experiment import Experiment, Setup
@@ -100,10 +99,9 @@ def why_not(name: str, setup: Setup, seed: int) -> str:
     """Return why a method is left out for a seed; nothing if it is not."""
     if name in setup.without:
         return setup.without[name]
-    method = choose(name, setup.data)
-    if method is None or Needs.UPDATES not in method.needs or not setup.updates_of or seed in setup.updates_of:
+    if seed in (seeds := setup.seeds_of.get(name, (seed,))):
         return ""
-    return f"updates are recorded for seed {', '.join(map(str, setup.updates_of))} alone"
+    return f"on seed {', '.join(map(str, seeds))} alone"
 
 
 def list_jobs(setup: Setup, experiments: Sequence[Experiment], plans: Sequence[Plan]) -> list[Job]:
