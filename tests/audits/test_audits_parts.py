@@ -12,7 +12,7 @@ from unclass.audits.limits import at_most_chance, nearer_to_retrained, no_advant
 from unclass.audits.measures import Measure
 from unclass.audits.observe import look, observe, sample_split
 from unclass.audits.pictures import data_uri, heat_uri
-from unclass.audits.recalibration import recalibrate
+from unclass.audits.recalibration import recalibrate, recalibration_curve
 from unclass.audits.shadow import Shadows
 from unclass.audits.space import embed
 from unclass.audits.verdict import counted, headline, self_check, verdict
@@ -53,8 +53,20 @@ def test_recalibration_undoes_wrong_statistics_and_leaves_the_model(
     assert accuracy(look(broken, split.forget, engine)) < 0.5 < accuracy(look(again, split.forget, engine))
 
 
+def test_the_recalibration_curve_starts_at_the_model_and_ends_at_its_recalibrated_copy(
+    model: Classifier, split: Split, engine: Engine
+) -> None:
+    curve = recalibration_curve(model, split, engine, seed=1)
+    again = recalibrate(model, split.retain, engine, seed=1, images=500)
+    assert [count for count, _ in curve] == [0, 125, 250, 500]
+    ends = [accuracy(look(one, split.forget, engine)) for one in (model, again) if one is not None]
+    assert [curve[0][1], curve[-1][1]] == pytest.approx(ends)
+
+
 def test_recalibration_is_not_applicable_without_batch_norm(split: Split, engine: Engine) -> None:
-    assert recalibrate(nn.Linear(2, 2), split.retain, engine) is None
+    plain = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+    assert recalibrate(plain, split.retain, engine) is None
+    assert recalibration_curve(plain, split, engine) == []
 
 
 def test_recalibration_averages_over_all_batches(model: Classifier, split: Split, engine: Engine) -> None:

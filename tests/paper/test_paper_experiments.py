@@ -38,7 +38,7 @@ def test_both_boundary_methods_are_shown_as_printed_as_released_and_as_we_set_th
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_every_results_figure_of_the_paper_is_drawn(folder: str) -> None:
     drawn = {one.draw for one in experiments(folder)}
-    assert drawn == {"table", "attack-success", "time", "attention", "decision-space", "entropy"}
+    assert drawn == {"table", "attack-success", "time", "attention", "decision-space", "entropy", "recalibration"}
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

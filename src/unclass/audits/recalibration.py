@@ -10,10 +10,13 @@ import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from unclass.data import Batches, ImageSet
+from unclass.data import Batches, ImageSet, Split
 from unclass.engine import Engine
+from unclass.metrics import accuracy
+from unclass.predictions import predict
 
 IMAGES, BATCH = 2500, 125
+CURVE = (125, 250, 500, 1000, 2500)
 
 
 def batch_norms(model: nn.Module) -> list[_BatchNorm]:
@@ -23,8 +26,10 @@ def batch_norms(model: nn.Module) -> list[_BatchNorm]:
 
 
 @torch.no_grad()
-def recalibrate(model: nn.Module, retain: ImageSet, engine: Engine, seed: int = 0) -> nn.Module | None:
-    """Return a copy with running statistics averaged over at most 2,500 remaining images; None without batch norm."""
+def recalibrate(
+    model: nn.Module, retain: ImageSet, engine: Engine, seed: int = 0, images: int = IMAGES
+) -> nn.Module | None:
+    """Return a copy with running statistics averaged over at most so many remaining images; None without batch norm."""
     copy = engine.place(deepcopy(model))
     layers = batch_norms(copy)
     if not layers:
@@ -33,7 +38,18 @@ def recalibrate(model: nn.Module, retain: ImageSet, engine: Engine, seed: int = 
         layer.reset_running_stats()
         layer.momentum = None  # the plain average over all batches
         layer.train()  # and nothing else: dropout stays off
-    rows = torch.randperm(len(retain), generator=torch.Generator().manual_seed(seed))[:IMAGES]
+    rows = torch.randperm(len(retain), generator=torch.Generator().manual_seed(seed))[:images]
     for x, _ in engine.stream(Batches(retain.select(rows), BATCH)):
         copy(x)
     return copy.eval()
+
+
+def recalibration_curve(model: nn.Module, split: Split, engine: Engine, seed: int = 0) -> list[tuple[int, float]]:
+    """Return the accuracy on D_f with statistics from 0, 125, … remaining images; nothing without batch norm."""
+    found = []
+    for count in (0, *(count for count in CURVE if count <= len(split.retain))):
+        again = recalibrate(model, split.retain, engine, seed, count) if count else engine.place(model).eval()
+        if again is None:
+            return []
+        found.append((count, accuracy(predict(again, Batches(split.forget, BATCH), engine))))
+    return found

@@ -82,9 +82,14 @@ def _drawings(
 ) -> Figures:
     """Yield a figure for each class, of its first seed where it shows single models."""
     from unclass.report import figures as draw
-    from unclass.report.paper_figures import attack_success_beside, times_beside
+    from unclass.report.paper_figures import attack_success_beside, recalibration_curves, times_beside
 
     bars = {"attack-success": attack_success_beside, "time": times_beside}
+    pictures = {
+        "attention": draw.attention_grid,
+        "decision-space": draw.decision_space,
+        "recalibration": recalibration_curves,
+    }
     for case in summary["cases"]:
         name = f"{experiment['name']}-{case['class']}"
         if experiment["draw"] in bars:
@@ -98,8 +103,7 @@ def _drawings(
             continue
         part = experiment["draw"].replace("-", "_")
         kept = out / "pictures" / f"{name}.json"
-        figure = draw.attention_grid if part == "attention" else draw.decision_space
-        yield name, partial(_picture, figure, plan, chosen, part, kept, engine)
+        yield name, partial(_picture, pictures[experiment["draw"]], plan, chosen, part, kept, engine)
 
 
 def _picture(

@@ -17,6 +17,7 @@ from unclass.models.head import find_head
 
 Uncrossed = Literal["keep-true-label", "drop", "runner-up"]
 RELEASED: Preset = {"epochs": 10, "lr": 1e-5, "batch_norm": "train"}
+AUTHORS: Preset = {"search": "fgsm", "epsilon": 0.25, "uncrossed": "keep-true-label", **RELEASED}
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class BoundaryShrink:
     presets are the paper's own. Where the text is silent they differ in `epsilon` (pixels in [0, 1]; the released
     code says 0.1 and steps about 0.25) and in `uncrossed`, what becomes of an image that the step does not carry
     across a boundary: `paper` leaves it out, since its label would not be "incorrect", `authors` trains it to stay.
-    Both leave batch norm in training mode while every batch holds one class. Unlike the released code, the search
+    Both leave batch norm in training mode while every batch holds one class; `control`, `authors` at a learning rate
+    of zero, shows what that does alone. Unlike the released code, the search
     runs once, since it is deterministic on a frozen model, and a label that is itself forgotten counts as
     uncrossed.
 
@@ -52,7 +54,8 @@ class BoundaryShrink:
     whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"search": "fgsm", "epsilon": 0.1, "uncrossed": "drop", **RELEASED},
-        "authors": {"search": "fgsm", "epsilon": 0.25, "uncrossed": "keep-true-label", **RELEASED},
+        "authors": AUTHORS,
+        "control": {**AUTHORS, "lr": 0.0},
         "digits": {"search": "fgsm", "epochs": 10, "lr": 3e-4},
         "cifar10": {"epochs": 1, "lr": 1e-4},
         "fashion-mnist": {"epochs": 1, "lr": 1e-5},

@@ -16,7 +16,7 @@ from unclass.errors import InputError, unknown
 from unclass.summary import FIGURES
 
 SCALES = ("smoke", "fair", "full")
-DRAWINGS = ("table", "attack-success", "time", "attention", "decision-space", "entropy")
+DRAWINGS = ("table", "attack-success", "time", "attention", "decision-space", "entropy", "recalibration")
 COSTS = ("seconds", "speed-up", "images of D_r", "seconds for all of D_r", "training + s", "disk GB")
 COLUMNS = (*FIGURES.values(), *COSTS)
 SETUP = "setup.toml"

@@ -1,4 +1,4 @@
-"""What attention maps and the decision space of several models are drawn from, kept beside the runs."""
+"""What attention maps, decision space and recalibration of several models are drawn from, kept beside the runs."""
 
 import json
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from torch import nn
 from unclass.audits.attention import attention_section
 from unclass.audits.examine import Examination
 from unclass.audits.observe import observe, sample_split
+from unclass.audits.recalibration import CURVE, recalibration_curve
 from unclass.audits.space import decision_space
 from unclass.compare import Plan, original_path
 from unclass.data import Split
@@ -25,7 +26,7 @@ ROLES = {"retrain": "retrained"}
 
 
 def look_at(plan: Plan, jobs: Sequence[Job], part: str, path: Path, engine: Engine) -> dict[str, Any]:
-    """Return what an audit of these models would say of `attention` or `decision_space`, from `path` if it is there."""
+    """Return the `attention`, `decision_space` or `recalibration` of these models, from `path` if it is there."""
     models = _models(plan, jobs)
     if "original" not in models or len(models) < 2:
         raise InputError("there is no finished run to draw; run the command again without --no-run")
@@ -46,9 +47,12 @@ def look_at(plan: Plan, jobs: Sequence[Job], part: str, path: Path, engine: Engi
 
 
 def _look(models: dict[str, nn.Module], split: Split, part: str, plan: Plan, engine: Engine) -> dict[str, Any]:
-    seed, sample = plan.seeds[0], sample_split(split, plan.seeds[0], LARGEST_SET)
+    seed = plan.seeds[0]
+    sample = sample_split(split, seed, max(CURVE) if part == "recalibration" else LARGEST_SET)
     walk = engine.progress(models.items(), f"looking at models for {part.replace('_', ' ')}", len(models))
     quiet = Engine(engine.device, "float32", progress=silent)
+    if part == "recalibration":
+        return {role: recalibration_curve(model, sample, quiet, seed) for role, model in walk}
     seen = {role: observe(model, sample, quiet, workers=plan.settings.workers) for role, model in walk}
     examination = Examination(sample, seen, {}, {}, {}, {})
     if part == "attention":

@@ -5,8 +5,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from unclass.errors import InputError
 from unclass.report.figures import attack_success, times
-from unclass.report.panels import GREEN, ORANGE
+from unclass.report.panels import GREEN, ORANGE, axes, style
 from unclass.report.paper_table import printed, printed_numbers
 
 
@@ -42,6 +43,23 @@ def times_beside(experiment: Mapping[str, Any], case: Mapping[str, Any]) -> Figu
         beside = f" (paper: {', '.join(said)})" if said else ""
         names.append(f"{row['method']}\n{speed}{beside}" if row["method"] != "retrain" else "retrain")
     chart.set_yticks(range(len(names)), names, fontsize=8)
+    return figure
+
+
+def recalibration_curves(drawn: Mapping[str, Any]) -> Figure:
+    """Accuracy on D_f against the number of unlabelled remaining images that gave the statistics of batch norm."""
+    curves = {role: curve for role, curve in drawn["recalibration"].items() if curve}
+    if not curves:
+        raise InputError("no model here has batch norm; leave this figure out")
+    figure, chart = axes(3.4, 6.0)
+    for role, curve in curves.items():
+        counts, accuracies = zip(*curve, strict=True)
+        looks = style(role) if role in ("original", "retrained") else {"linewidth": 1.6}
+        chart.plot(range(len(counts)), [100 * value for value in accuracies], marker="o", label=role, **looks)
+    longest = max(curves.values(), key=len)
+    chart.set_xticks(range(len(longest)), ["as it is", *(f"{count:,}" for count, _ in longest[1:])])
+    chart.set(xlabel="unlabelled images of D_r", ylabel="accuracy on D_f (%)", ylim=(-3, 103))
+    chart.legend(frameon=False, fontsize=8)
     return figure
 
 
