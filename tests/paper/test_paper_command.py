@@ -21,7 +21,7 @@ from unclass.paper.schedule import list_jobs, load, make_plans, time_left, why_n
 
 compare_module = import_module("unclass.compare")  # the package's own attribute of this name is the function
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-FIGURES = ("attack-success", "time", "attention", "decision-space", "entropy")
+FIGURES = ("attack-success", "time", "attention", "decision-space", "entropy", "recalibration")
 
 
 def write_cifar(folder: Path) -> Path:
@@ -72,7 +72,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 def test_every_table_figure_record_and_the_report_are_written(out: Path) -> None:
-    for name in ("table1", "table2"):
+    for name in ("table1", "table2", "batch-norm"):
         for kind in ("md", "tex", "csv"):
             assert (out / "tables" / f"{name}.{kind}").stat().st_size > 200
     for name in FIGURES:
@@ -81,7 +81,7 @@ def test_every_table_figure_record_and_the_report_are_written(out: Path) -> None
     page = (out / "report.html").read_text(encoding="utf-8")
     assert page.count("data:image/png") == len(FIGURES)
     assert "99.97" in page and "<script" not in page and "http:" not in page and "https:" not in page
-    assert len(list(out.glob("runs/4-deer/*/seed*/record.json"))) == 2 * 15
+    assert len(list(out.glob("runs/4-deer/*/seed*/record.json"))) == 2 * 16
 
 
 def test_every_method_ran_and_the_costs_of_amnesiac_and_fisher_are_there(out: Path) -> None:
@@ -113,7 +113,7 @@ def test_what_is_left_is_estimated_from_what_is_done(out: Path, root: Path) -> N
     record = json.loads((jobs[1].folder / "record.json").read_text(encoding="utf-8"))
     assert (jobs[1].method, jobs[0].method) == ("retrain", "original")
     _, _, new_plans, new_jobs = opened(out.parent / "nothing", root)
-    assert time_left(new_plans, new_jobs) == (0, 2 + 2 * 14)  # two originals, fourteen methods on two seeds
+    assert time_left(new_plans, new_jobs) == (0, 2 + 2 * 15)  # two originals, fifteen methods on two seeds
     both = [*(job for job in jobs if job.seed == 0), *(job for job in new_jobs if job.seed == 1)]
     seconds, unknown = time_left([new_plans[1]], both)
     assert unknown == 0 and seconds >= 2 * record["cost"]["seconds"]
