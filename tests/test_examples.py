@@ -11,6 +11,7 @@ WRITES = {
     "transformers_vit": ["--out", "new"],
     "forget_one_person": ["--out", "new.safetensors"],
     "training_for_amnesiac": ["--updates", "new"],
+    "trade_off": ["--out", "new.png"],
 }
 
 

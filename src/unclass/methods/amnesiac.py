@@ -32,6 +32,7 @@ class Amnesiac:
         "digits": {"repair_epochs": 4, "lr": 0.1},
         "fashion-mnist": {"repair_epochs": 1},
         "cifar10": {"repair_epochs": 3},
+        "vggface2": {"repair_epochs": 2, "lr": 0.01},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:

@@ -35,6 +35,7 @@ class Fisher:
         "digits": {"noise": 3e-3, "images": 512},
         "cifar10": {"noise": 2e-3, "images": 512},
         "fashion-mnist": {"noise": 3e-3, "images": 512},
+        "vggface2": {"noise": 1e-5, "images": 32},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:

@@ -28,6 +28,7 @@ class RandomLabels:
         "digits": {"epochs": 10, "lr": 3e-4},
         "cifar10": {"epochs": 1, "lr": 5e-6},
         "fashion-mnist": {"epochs": 1, "lr": 1e-5},
+        "vggface2": {"epochs": 3, "lr": 3e-5},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:

@@ -1,0 +1,60 @@
+"""How far Boundary Shift steps: what a larger pace takes out of the features, and what it costs the other classes.
+
+python examples/trade_off.py
+python examples/trade_off.py model.safetensors --data cifar10 --class deer --retrained retrained.safetensors
+"""
+
+import argparse
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+import unclass
+from unclass.audits.observe import observe, sample_split
+from unclass.audits.probe import linear_probe
+from unclass.data import DataOptions, Split, load_data
+from unclass.engine import Engine
+from unclass.metrics import figures
+
+PACES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+SHOWN = {"accuracy_retain_test": "accuracy on D_rt", "linear_probe": "linear probe", "attack_success_rate": "ASR"}
+
+
+def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", nargs="?", type=Path, help="a checkpoint; by default one is trained on the digits")
+    parser.add_argument("--data", default="digits", help="what the model was trained on (digits)")
+    parser.add_argument("--root", type=Path, help="where the data lies")
+    parser.add_argument("--class", dest="label", default="3", help="the class to forget (3)")
+    parser.add_argument("--retrained", nargs="*", type=Path, default=[], help="models trained without the class")
+    parser.add_argument("--out", type=Path, default=Path("trade-off.png"), help="the picture (trade-off.png)")
+    parser.add_argument("--small", action="store_true", help="one pace, a short training")
+    given = parser.parse_args(arguments)
+    data = load_data(given.data, DataOptions(root=given.root))
+    model = unclass.load(given.model) if given.model else unclass.train(data, epochs=5 if given.small else 20)
+    split = sample_split(Split.of(data, [given.label]), seed=0)
+
+    def look(one) -> dict[str, float]:
+        seen, labels = observe(one, split, Engine()), {name: part.labels for name, part in split.sets().items()}
+        return {**figures(seen.predictions), "linear_probe": linear_probe(seen.features, labels)}
+
+    before, lines = look(model), [look(unclass.load(path)) for path in given.retrained]
+    points = {}
+    for pace in PACES[3:4] if given.small else PACES:
+        points[pace] = look(unclass.forget(model, data, [given.label], "boundary-shift", pace=pace))
+        print(
+            f"pace {pace:g}:", ", ".join(f"{key.replace('_', ' ')} {value:.3f}" for key, value in points[pace].items())
+        )
+    figure = Figure((10, 3), layout="constrained")
+    for chart, (key, name) in zip(figure.subplots(1, 3), SHOWN.items(), strict=True):
+        chart.plot(list(points), [100 * one[key] for one in points.values()], marker="o", label="Boundary Shift")
+        for line, colour, label in [(before, "grey", "original"), *((one, "green", "retrained") for one in lines)]:
+            chart.axhline(100 * line[key], color=colour, linewidth=1, label=label)
+        chart.set(xscale="log", xlabel="pace", title=f"{name} (%)")
+    figure.axes[0].legend(frameon=False, fontsize=8)
+    figure.savefig(given.out, dpi=150)
+    return {"before": before, "after": points[3e-3]}
+
+
+if __name__ == "__main__":
+    main()
