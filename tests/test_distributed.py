@@ -1,7 +1,6 @@
 """Two processes against one. This file is also what the two processes run: see `main`."""
 
 import os
-import subprocess
 import sys
 import time
 from copy import deepcopy
@@ -94,17 +93,6 @@ def main(folder):
     }
     torch.save(results, Path(folder) / f"{rank}.pt")
     dist.destroy_process_group()
-
-
-@pytest.fixture(scope="module")
-def two(tmp_path_factory):
-    """What each of two processes under torchrun got."""
-    folder = tmp_path_factory.mktemp("two")
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([*torchrun, __file__, folder], env=environment, capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stderr
-    return [torch.load(folder / f"{rank}.pt", weights_only=True) for rank in range(2)]
 
 
 def test_both_processes_take_part_and_one_writes(two):

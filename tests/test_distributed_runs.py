@@ -1,7 +1,5 @@
 """Forgetting, evaluating and auditing: two processes against one. They run this file too: see `main`."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -63,17 +61,6 @@ def main(folder):
     distributed.start()
     torch.save(everything(Path(folder) / "updates"), Path(folder) / f"{distributed.world()[0]}.pt")
     dist.destroy_process_group()
-
-
-@pytest.fixture(scope="module")
-def two(tmp_path_factory):
-    """What each of two processes under torchrun got."""
-    folder = tmp_path_factory.mktemp("two")
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([*torchrun, __file__, folder], env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return [torch.load(folder / f"{rank}.pt", weights_only=True) for rank in range(2)]
 
 
 @pytest.fixture(scope="module")
