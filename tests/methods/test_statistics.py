@@ -1,9 +1,10 @@
 """Statistics by subtraction: what batch norm would have learned without the class."""
 
+import pytest
 import torch
 from torch import nn
 
-from unclass.methods.statistics import batch_norm_moments, feeding, follow, subtract_moments, watch
+from unclass.methods.statistics import all_follow, batch_norm_moments, feeding, follow, subtract_moments, watch
 
 
 def layer_with_statistics_of(z: torch.Tensor) -> nn.BatchNorm2d:
@@ -81,3 +82,17 @@ def test_a_convolution_that_does_not_move_leaves_its_running_mean() -> None:
 def test_a_batch_norm_that_no_convolution_feeds_is_left_out() -> None:
     part = nn.Sequential(nn.Conv2d(3, 4, 1), nn.ReLU(), nn.BatchNorm2d(4)).eval()
     assert feeding(part, [torch.rand(2, 3, 4, 4)]) == []
+
+
+@pytest.mark.parametrize(
+    "layers, wanted",
+    [
+        ([nn.Conv2d(3, 4, 1), nn.BatchNorm2d(4)], True),
+        ([nn.Conv2d(3, 2, 1), nn.BatchNorm2d(2)], False),  # two outputs do not tell the mean of three inputs
+        ([nn.Conv2d(3, 4, 1), nn.BatchNorm2d(4), nn.ReLU(), nn.BatchNorm2d(4)], False),
+        ([nn.Conv2d(3, 4, 1), nn.GroupNorm(2, 4)], False),
+    ],
+)
+def test_weights_may_move_far_where_every_running_mean_can_follow(layers: list[nn.Module], wanted: bool) -> None:
+    part = nn.Sequential(*layers).eval()
+    assert all_follow(part, feeding(part, [torch.rand(2, 3, 4, 4)])) == wanted

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from unclass.engine import Engine
-from unclass.methods.statistics import Versions, feeding
+from unclass.methods.statistics import Versions
 from unclass.methods.tail import Tail, Until, moved, steepness
 
 
@@ -79,31 +79,6 @@ def test_moved_is_the_relative_change_of_all_weights() -> None:
     layer.weight.data *= 1.1
     layer.bias.data *= 1.1
     assert moved(layer, start) == pytest.approx(0.1, rel=1e-4)
-
-
-def normed_tail(retain_mean: float) -> Tail:
-    """A convolution and batch norm before a head, on pictures of which D_r has another mean than D_f."""
-    torch.manual_seed(0)
-    part = nn.Sequential(nn.Conv2d(2, 2, 1, bias=False), nn.BatchNorm2d(2), nn.Flatten(), nn.Linear(2, 3)).eval()
-    part[0].weight.data = torch.eye(2)[:, :, None, None]
-    part[1].running_mean.fill_(retain_mean)
-    versions = Versions([part[1]])
-    versions.keep()
-    features = torch.rand(8, 2, 1, 1) + 1
-    with torch.no_grad():
-        q = part(features).index_fill(1, torch.tensor([0]), -torch.inf).softmax(1)
-    return Tail(part, versions, [features], q, 8, (0,), 4)
-
-
-@pytest.mark.parametrize("mean, misled", [(0.0, False), (50.0, True)])
-def test_weights_are_not_trusted_when_the_means_that_follow_lead_away_from_the_targets(
-    engine: Engine, mean: float, misled: bool
-) -> None:
-    tail = normed_tail(mean)
-    with torch.no_grad():
-        fed = feeding(tail.part, tail.sample(0))
-        tail.part[0].weight.mul_(1.2)
-    assert tail.misled(fed, engine) == misled
 
 
 def test_a_target_of_zero_costs_nothing_and_a_broken_network_is_not_near() -> None:

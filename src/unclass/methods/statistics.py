@@ -104,17 +104,17 @@ def feeding(part: nn.Module, batches: list[Tensor]) -> list[Fed]:
     of account). What W does not determine of μ is taken from the mean seen on the given batches, in the proportion c
     in which the two stand where W does determine it: μ = W⁺m + c (μ_f − W⁺W μ_f).
     """
-    makers: dict[int, nn.Conv2d] = {}
+    makers: dict[int, tuple[nn.Conv2d, Tensor]] = {}  # with the output itself, or its id would be given to another
     pairs: dict[_BatchNorm, nn.Conv2d] = {}
     given: dict[nn.Module, Moments] = {}
 
     def made(layer: nn.Conv2d, args: tuple[Tensor, ...], output: Tensor) -> None:
-        makers[id(output)] = layer
+        makers[id(output)] = layer, output
         given.setdefault(layer, Moments()).add(args[0])
 
     def taken(norm: _BatchNorm, args: tuple[Tensor, ...]) -> None:
         if id(args[0]) in makers:
-            pairs[norm] = makers[id(args[0])]
+            pairs[norm] = makers[id(args[0])][0]
 
     hooks: list[Any] = []
     for module in part.modules():
@@ -128,6 +128,15 @@ def feeding(part: nn.Module, batches: list[Tensor]) -> list[Fed]:
     for hook in hooks:
         hook.remove()
     return [_fed(norm, layer, given[layer]) for norm, layer in pairs.items()]
+
+
+def all_follow(part: nn.Module, fed: list[Fed]) -> bool:
+    """Tell whether every batch norm of a part follows a convolution with enough outputs to tell all of μ.
+
+    Then weights may move far: what a step does to every image alike is taken back by the means.
+    """
+    norms = [module for module in part.modules() if isinstance(module, _BatchNorm)]
+    return 0 < len(norms) == len(fed) and all(one.summed.shape[0] >= one.summed.shape[1] for one in fed)
 
 
 def _fed(norm: _BatchNorm, layer: nn.Conv2d, seen: Moments) -> Fed:

@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from unclass.data.split import Draws
 from unclass.engine import Engine, Loss
 from unclass.errors import Diverged
-from unclass.methods.neighbours import masked
-from unclass.methods.statistics import Fed, Versions, feeding, follow
+from unclass.methods.statistics import Versions, all_follow, feeding, follow
 
 CHECK_IMAGES = 1024
+SMALL_STEPS = 0.1  # of the pace, where running means cannot follow the weights
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ class Tail:
         self.versions.use(0)
         with engine.arithmetic():
             fed = feeding(self.part, self.sample(0))
+        pace = pace if all_follow(self.part, fed) else SMALL_STEPS * pace
         rate = lr or pace * steepness(self.part, [(i, i) for i in self.places], loss, engine)
         before, _ = self.standing(engine)
         draws = Draws(torch.arange(len(self.targets)), self.batch_size, steps)
@@ -75,14 +76,12 @@ class Tail:
             with suppress(Diverged):
                 engine.fit(self.part, draws, loss, epochs=1, lr=rate, batch_norm="frozen", what="boundary shift")
             now, still = self.standing(engine)
-            there = still <= until.held and now <= until.left * before
             lost = not now <= before or moved(self.part, start) > until.moved
-            lost |= there and self.misled(fed, engine)
+            if not lost and still <= until.held and now <= until.left * before:
+                break
             if lost:
                 self.part.load_state_dict(start)
                 rate /= 3
-            elif there:
-                break
         self.versions.use(0)
         follow(fed)
 
@@ -97,19 +96,6 @@ class Tail:
             apart.append(self.apart(logits))
             held.append(torch.isin(logits.argmax(1), gone).float().mean().item())
         return max(apart, key=lambda value: float("inf") if value != value else value), max(held)
-
-    @torch.no_grad()
-    def misled(self, fed: list[Fed], engine: Engine) -> bool:
-        """Tell whether the running means, once they follow, take the images away from their targets.
-
-        Then what they follow, the mean of D_r, is not known well enough for weights that have moved so far.
-        """
-        apart = []
-        for means in ([], fed):
-            self.versions.use(0)
-            follow(means)
-            apart.append(self.apart(masked(self.logits(0, engine), self.classes)))
-        return not apart[1] <= apart[0]
 
     def logits(self, version: int, engine: Engine) -> Tensor:
         """Return what the part makes of the sample."""
