@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,11 @@ def look_at(plan: Plan, jobs: Sequence[Job], part: str, path: Path, engine: Engi
 
 def _look(models: dict[str, nn.Module], split: Split, part: str, plan: Plan, engine: Engine) -> dict[str, Any]:
     seed = plan.seeds[0]
-    sample = sample_split(split, seed, max(CURVE) if part == "recalibration" else LARGEST_SET)
+    sample = sample_split(split, seed, LARGEST_SET)
     walk = engine.progress(models.items(), f"looking at models for {part.replace('_', ' ')}", len(models))
     quiet = Engine(engine.device, "float32", progress=silent)
     if part == "recalibration":
+        sample = replace(sample, retain=sample_split(split, seed, max(CURVE)).retain)
         return {role: recalibration_curve(model, sample, quiet, seed) for role, model in walk}
     seen = {role: observe(model, sample, quiet, workers=plan.settings.workers) for role, model in walk}
     examination = Examination(sample, seen, {}, {}, {}, {})
