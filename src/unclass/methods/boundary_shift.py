@@ -41,8 +41,10 @@ class BoundaryShift:
     Training goes in rounds of `round_steps` steps, `rounds` at most, until hardly an image of D_f is taken for a
     forgotten class and KL(q ‖ p) is a fiftieth of what it was. The learning rate is `pace` · ‖w‖/‖∇‖, so that it fits
     every network, and a tenth of it where running means cannot follow (4.); when a round ends above the start or the
-    weights have moved far, all is taken back and the rate is a third. `lr` sets it by hand. Without batch norm there is one pass. A network that cannot be cut is trained whole,
-    on 1,024 images at most. `retain_sample` images of D_r, if given, are trained in between to stay as they are.
+    weights have moved far, all is taken back and the rate is a third. `lr` sets it by hand.
+
+    Without batch norm there is one pass. A network that cannot be cut is trained whole, on 1,024 images at most.
+    `retain_sample` images of D_r, if given, are trained in between to stay as they are.
     """
 
     temperature: float = 0.7
