@@ -48,8 +48,9 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
     figure = Figure((10, 3), layout="constrained")
     for chart, (key, name) in zip(figure.subplots(1, 3), SHOWN.items(), strict=True):
         chart.plot(list(points), [100 * one[key] for one in points.values()], marker="o", label="Boundary Shift")
-        for line, colour, label in [(before, "grey", "original"), *((one, "green", "retrained") for one in lines)]:
-            chart.axhline(100 * line[key], color=colour, linewidth=1, label=label)
+        chart.axhline(100 * before[key], color="grey", linewidth=1, label="original")
+        for place, line in enumerate(lines):
+            chart.axhline(100 * line[key], color="green", linewidth=1, label=None if place else "retrained")
         chart.set(xscale="log", xlabel="pace", title=f"{name} (%)")
     figure.axes[0].legend(frameon=False, fontsize=8)
     figure.savefig(given.out, dpi=150)
