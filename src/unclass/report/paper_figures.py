@@ -52,10 +52,13 @@ def recalibration_curves(drawn: Mapping[str, Any]) -> Figure:
     if not curves:
         raise InputError("no model here has batch norm; leave this figure out")
     figure, chart = axes(3.4, 6.0)
-    for role, curve in curves.items():
+    for place, (role, curve) in enumerate(curves.items()):
         counts, accuracies = zip(*curve, strict=True)
-        looks = style(role) if role in ("original", "retrained") else {"linewidth": 1.6}
-        chart.plot(range(len(counts)), [100 * value for value in accuracies], marker="o", label=role, **looks)
+        looks = {**(style(role) if role in ("original", "retrained") else {}), "linewidth": max(1.0, 5 - place)}
+        chart.plot(  # later lines are thinner: those that lie on others do not hide them
+            range(len(counts)), [100 * value for value in accuracies], marker="o", markersize=max(3, 10 - 1.5 * place),
+            label=role, **looks,
+        )  # fmt: skip
     longest = max(curves.values(), key=len)
     chart.set_xticks(range(len(longest)), ["as it is", *(f"{count:,}" for count, _ in longest[1:])])
     chart.set(xlabel="unlabelled images of D_r", ylabel="accuracy on D_f (%)", ylim=(-3, 103))
