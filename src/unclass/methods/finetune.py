@@ -27,7 +27,7 @@ class Finetune:
         "digits": {"epochs": 8, "lr": 1.0, "schedule": "one-cycle"},
         "fashion-mnist": {"epochs": 1, "lr": 0.05, "schedule": "one-cycle"},
         "cifar10": {"epochs": 2, "lr": 0.05, "schedule": "one-cycle"},
-        "vggface2": {"epochs": 2, "lr": 0.1, "schedule": "one-cycle"},
+        "vggface2": {"epochs": 2, "lr": 0.05, "schedule": "one-cycle"},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
