@@ -197,7 +197,7 @@ def test_faces_ask_for_pretrained_weights_unless_at_scale_smoke(root: Path, tmp_
     with pytest.raises(InputError, match="--set start=FILE"):
         make_plans(setup, [], data, tmp_path, recipe={}, model_options={})
     assert not read_setup(find("faces")[0], "smoke").pretrained
-    assert why_not("fisher", setup, 0) and not why_not("finetune", setup, 0)
+    assert why_not("fisher", setup, 1) == "on seed 0 alone" and not why_not("fisher", setup, 0)
 
 
 def test_the_list_and_unknown_names(capsys: pytest.CaptureFixture[str]) -> None:
