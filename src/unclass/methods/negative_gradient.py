@@ -25,7 +25,7 @@ class NegativeGradient:
         "digits": {"epochs": 10, "lr": 6e-4},
         "cifar10": {"epochs": 1, "lr": 1.9e-5},
         "fashion-mnist": {"epochs": 1, "lr": 3e-6},
-        "vggface2": {"epochs": 3, "lr": 1e-3},
+        "vggface2": {"epochs": 3, "lr": 1.7e-3},
     }
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
