@@ -76,8 +76,7 @@ def forget(
     what `load_data` takes or gives, or a Dataset or DataLoader of (x, y), x as the model takes it. With `forget_only`
     it holds only what is to be forgotten. `forget_list` names the images to go, if not all of the classes do.
     """
-    batch_size = batch_size or getattr(data, "batch_size", None) or 64
-    settings = Settings(seed, batch_size, getattr(data, "num_workers", 0))
+    settings = Settings(seed, batch_size_of(data, batch_size), getattr(data, "num_workers", 0))
     data = data_for(model, data, classes, forget_only=forget_only)
     work = usable(model, data, head)
     rows = None if forget_list is None else listed_rows(forget_list, data)
@@ -108,6 +107,11 @@ def evaluate(
     rows = None if forget_list is None else listed_rows(forget_list, data)
     split = Split.of(data, classes, forget_only=forget_only, rows=rows)
     return figures(predict_sets(usable(model, data), split, engine or Engine(), workers=workers))
+
+
+def batch_size_of(data: Any, asked: int | None) -> int:
+    """Return how many images a batch has: as asked for, else as the data comes, else 64."""
+    return asked or getattr(data, "batch_size", None) or 64
 
 
 def data_for(

@@ -2,10 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from unclass.api import DEFAULT_METHOD
 from unclass.cli import options as o
@@ -22,9 +18,7 @@ def doctor(
     where: DataOptions,
     engine: Engine,
     opening: Opening,
-    checkpoint: Annotated[
-        Path | None, typer.Argument(help="Checkpoint of the trained model.", show_default=False)
-    ] = None,
+    checkpoint: o.Checkpoint = None,
     data: o.Data,
     classes: o.Classes = [],
     forget_only: o.ForgetOnly = False,

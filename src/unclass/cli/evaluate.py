@@ -1,10 +1,5 @@
 """unclass evaluate."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
 from unclass.data import DataOptions
@@ -20,7 +15,7 @@ def evaluate(
     where: DataOptions,
     engine: Engine,
     opening: Opening,
-    checkpoint: Annotated[Path | None, typer.Argument(help="Checkpoint of the model.", show_default=False)] = None,
+    checkpoint: o.Checkpoint = None,
     data: o.Data,
     classes: o.Classes = [],
     weights: o.Weights = None,

@@ -26,9 +26,7 @@ def forget(
     where: DataOptions,
     engine: Engine,
     opening: Opening,
-    checkpoint: Annotated[
-        Path | None, typer.Argument(help="Checkpoint of the trained model.", show_default=False)
-    ] = None,
+    checkpoint: o.Checkpoint = None,
     data: o.Data,
     classes: o.Classes = [],
     forget_only: o.ForgetOnly = False,

@@ -28,6 +28,7 @@ DATA_HELP = (
 )
 _DATA, _MODEL, _ENGINE = "Data", "Model", "Computing"
 
+Checkpoint = Annotated[Path | None, typer.Argument(help="Checkpoint of the trained model.", show_default=False)]
 Data = Annotated[str, typer.Option("--data", help=DATA_HELP, show_default=False)]
 Root = Annotated[Path | None, typer.Option(help="Folder that holds the data set.", rich_help_panel=_DATA)]
 Size = Annotated[int | None, typer.Option(help="Scale and crop pictures to this many pixels.", rich_help_panel=_DATA)]

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from unclass.api import DEFAULT_METHOD, Listed, data_for, method_for
+from unclass.api import DEFAULT_METHOD, Listed, batch_size_of, data_for, method_for
 from unclass.data import DataOptions, ImageData
 from unclass.doctor.cost import check_memory, check_time, forward_seconds, measure
 from unclass.doctor.finding import Finding, doubtful, good, refused, worst, wrong
@@ -42,8 +42,8 @@ def doctor(
     **options: Any,
 ) -> list[Finding]:
     """Check in seconds, on a sample, whether `forget` would do well with the same arguments; change nothing."""
-    batch_size = batch_size or getattr(data, "batch_size", None) or 64
-    intent = Intent(classes, method, preset, options, head, forget_only, forget_list, batch_size)
+    size = batch_size_of(data, batch_size)
+    intent = Intent(classes, method, preset, options, head, forget_only, forget_list, size)
     found: list[Finding] = []
     if isinstance(data, str):
         data, found = read_for(inner(model), data, DataOptions(), classes, forget_only=forget_only)

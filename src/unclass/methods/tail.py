@@ -92,15 +92,11 @@ class Tail:
         apart, held = [], []
         for version in range(len(self.features)):
             self.versions.use(version)
-            logits = self.logits(version, engine)
+            with engine.arithmetic():
+                logits = torch.cat([self.part.eval()(h).float() for h in self.sample(version)])
             apart.append(self.apart(logits))
             held.append(torch.isin(logits.argmax(1), gone).float().mean().item())
         return max(apart, key=lambda value: float("inf") if value != value else value), max(held)
-
-    def logits(self, version: int, engine: Engine) -> Tensor:
-        """Return what the part makes of the sample."""
-        with engine.arithmetic():
-            return torch.cat([self.part.eval()(h).float() for h in self.sample(version)])
 
     def apart(self, logits: Tensor) -> float:
         """Return the mean of KL(q ‖ p) over the sample."""
