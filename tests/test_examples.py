@@ -12,6 +12,7 @@ WRITES = {
     "forget_one_person": ["--out", "new.safetensors"],
     "training_for_amnesiac": ["--updates", "new"],
     "trade_off": ["--out", "new.png"],
+    "choose_settings": ["--out", "new.json"],
 }
 
 

@@ -19,11 +19,18 @@ from unclass.progress import show
         ("workers", -1),
         ("test_share", 0.0),
         ("test_share", 1.0),
+        ("validation", -0.1),
+        ("validation", 1.0),
     ],
 )
 def test_value_out_of_range_is_named_in_the_error(name, value):
     with pytest.raises(InputError, match=f"^{name} {value} is not allowed; use "):
         replace(DataOptions(), **{name: value})
+
+
+def test_nothing_is_held_back_where_only_the_images_to_forget_are_there():
+    with pytest.raises(InputError, match="leave --validation out"):
+        DataOptions(validation=0.1, only=("3",))
 
 
 def test_progress_is_no_part_of_what_the_options_are():

@@ -43,6 +43,14 @@ def test_per_class_limits_training_images_only():
     assert part.details["per_class"] == 5
 
 
+def test_validation_holds_back_training_images_of_each_class_in_place_of_the_test_images():
+    whole, part = load_data("digits"), load_data("digits", DataOptions(validation=0.1))
+    assert sorted([*part.train.places.tolist(), *part.test.places.tolist()]) == sorted(whole.train.places.tolist())
+    counts, held = whole.train.labels.bincount().tolist(), part.test.labels.bincount().tolist()
+    assert held == [round(0.1 * count) for count in counts]
+    assert part.details["validation"] == 0.1 and "validation" not in whole.details
+
+
 def test_only_the_classes_to_forget_are_left_of_a_named_data_set():
     data = load_data("digits", DataOptions(only=("3",)))
     assert (set(data.train.labels.tolist()), len(data.test), len(data.classes)) == ({3}, 0, 10)

@@ -36,6 +36,12 @@ People = Annotated[int, typer.Option(help="vggface2: how many people.", rich_hel
 PerClass = Annotated[
     int | None, typer.Option(help="Use at most this many training images of each class.", rich_help_panel=_DATA)
 ]
+Validation = Annotated[
+    float,
+    typer.Option(
+        help="Judge by this share of the training images, held back, not by test images.", rich_help_panel=_DATA
+    ),
+]
 SplitSeed = Annotated[int, typer.Option(help="Seed of people and of train/test splits.", rich_help_panel=_DATA)]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip images that cannot be read.", rich_help_panel=_DATA)]
 ImageColumn = Annotated[str | None, typer.Option(help="Column of images in a list.", rich_help_panel=_DATA)]
@@ -112,6 +118,7 @@ def data_options(
     size: Size = None,
     people: People = 10,
     per_class: PerClass = None,
+    validation: Validation = 0.0,
     split_seed: SplitSeed = 0,
     skip_bad: SkipBad = False,
     image_column: ImageColumn = None,
@@ -120,8 +127,8 @@ def data_options(
 ) -> DataOptions:
     """The options of a data set."""
     return DataOptions(
-        root, size, people, per_class=per_class, split_seed=split_seed, skip_bad=skip_bad, workers=workers,
-        image_column=image_column, label_column=label_column,
+        root, size, people, per_class=per_class, validation=validation, split_seed=split_seed, skip_bad=skip_bad,
+        image_column=image_column, label_column=label_column, workers=workers,
     )  # fmt: skip
 
 

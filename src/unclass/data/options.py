@@ -22,7 +22,8 @@ class DataOptions:
     """Where a data set lies and how it is read.
 
     `people` and `min_images` are for vggface2, `test_share` for image trees without a test folder. `per_class` keeps
-    that many training images of each class. Images beyond `memory_budget` bytes are decoded when they are needed.
+    that many training images of each class; `validation` holds back a share of them in place of the test images, which
+    are not read: for choosing settings. Images beyond `memory_budget` bytes are decoded when they are needed.
     With `lazy` all are, and none is opened before, so that one that cannot be read is found only then.
     `image_column` and `label_column` name the columns of tables where they are not found by their usual names.
 
@@ -36,6 +37,7 @@ class DataOptions:
     min_images: int = 100
     per_class: int | None = None
     test_share: float = 0.2
+    validation: float = 0.0
     split_seed: int = 0
     skip_bad: bool = False
     image_column: str | None = None
@@ -55,3 +57,9 @@ class DataOptions:
                 raise InputError(f"{name} {value} is not allowed; use {least} or more")
         if not 0 < self.test_share < 1:
             raise InputError(f"test_share {self.test_share} is not allowed; use a share between 0 and 1, such as 0.2")
+        if not 0 <= self.validation < 1:
+            raise InputError(
+                f"validation {self.validation} is not allowed; use a share below 1, such as 0.1, or 0 for none"
+            )
+        if self.validation and self.only:
+            raise InputError("with nothing but the images to forget there is no validation; leave --validation out")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from unclass.data.assemble import holdout
 from unclass.data.cifar10 import load_cifar10
 from unclass.data.digits import load_digits
 from unclass.data.fashion_mnist import load_fashion_mnist
@@ -43,10 +44,17 @@ def load_data(spec: str, options: DataOptions = _DEFAULTS) -> ImageData:
     else:
         raise unknown("data set", spec, [*DATA, *OWN])
     _check_size(data, options.size)
-    if options.per_class is None or not len(data.train):
-        return data
-    kept = data.train.per_class(options.per_class, options.split_seed)
-    return replace(data, train=kept, details=data.details | {"per_class": options.per_class})
+    if options.per_class is not None and len(data.train):
+        kept = data.train.per_class(options.per_class, options.split_seed)
+        data = replace(data, train=kept, details=data.details | {"per_class": options.per_class})
+    return _without_test(data, options) if options.validation else data
+
+
+def _without_test(data: ImageData, options: DataOptions) -> ImageData:
+    """Put a share of the training images of each class where the test images are."""
+    held_out = holdout(data.train.labels, options.validation, options.split_seed)
+    details = data.details | {"validation": options.validation, "split_seed": options.split_seed}
+    return replace(data, train=data.train.select(~held_out), test=data.train.select(held_out), details=details)
 
 
 def _named(name: str, options: DataOptions) -> ImageData:
