@@ -115,6 +115,13 @@ def test_latex_has_as_many_cells_in_every_line_and_its_braces_match(across: bool
     assert r"\textcolor{gray}{99.97}" in made and r"$\pm$" in made and r"100 \% mine\_" in made
 
 
+def test_latex_stacks_long_names_and_leaves_the_number_of_the_table_to_the_document() -> None:
+    named = {**TABLE, "title": "Table 3, ours: what is left", "methods": ["boundary-shrink@paper"], "across": True}
+    made = latex(named, CASE, "unclass paper mine")
+    assert r"& \shortstack[r]{boundary-\\shrink\\@paper} \\" in made
+    assert r"\caption{what is left, forgetting deer" in made
+
+
 def test_latex_shows_any_name_as_it_is() -> None:
     assert text("a_b & 5 % of $x$ {y} \\z") == r"a\_b \& 5 \% of \$x\$ \{y\} \textbackslash{}z"
 

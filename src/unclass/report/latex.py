@@ -1,5 +1,6 @@
 """The paper's tables as LaTeX with booktabs, the printed numbers in grey."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,13 +16,14 @@ SETS = {
     "D_r": r"$\mathcal{D}_r$",
     "D_f": r"$\mathcal{D}_f$",
 }
+LINE = r"\\"
 
 
 def latex(experiment: Mapping[str, Any], case: Mapping[str, Any], made_by: str) -> str:
     """Return a table environment. It needs the packages booktabs, graphicx and xcolor."""
     table = grid(experiment, case)
     if experiment["across"]:
-        head = ["", *(text(method) for method, _, _ in table.lines)]
+        head = ["", *(_stacked(method) for method, _, _ in table.lines)]
         body = [[_word(name), *cells] for name, cells in across(table, _ours, _paper, text)]
     else:
         head = ["method", *(_word(column) for column in table.columns)]
@@ -29,13 +31,15 @@ def latex(experiment: Mapping[str, Any], case: Mapping[str, Any], made_by: str) 
             [text(method), *(_cell(cell, why if place == 0 else None) for place, cell in enumerate(cells))]
             for method, why, cells in table.lines
         ]
-    caption = f"{experiment['title']}, forgetting {case['class']}; the paper's numbers in grey. {noise_band(case)}"
+    title = re.sub(r"^Table \d+[^:]*: ", "", experiment["title"])  # LaTeX counts tables itself
+    caption = f"{title}, forgetting {case['class']}; the paper's numbers in grey. {noise_band(case)}"
     return "\n".join(
         [
             f"% Made by: {made_by}. Needs booktabs, graphicx and xcolor.",
             r"\begin{table*}[t]",
             r"\centering",
             rf"\caption{{{_word(' '.join([caption, *reasons(table)]))}}}",
+            r"\smallskip",
             r"\resizebox{\textwidth}{!}{%",
             rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
             r"\toprule",
@@ -64,8 +68,13 @@ def _word(value: str) -> str:
     return result
 
 
+def _stacked(method: str) -> str:
+    """Return a name in several short lines, for a narrow column."""
+    return rf"\shortstack[r]{{{text(method).replace('-', '-' + LINE).replace('@', LINE + '@')}}}"
+
+
 def _line(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
+    return f"{' & '.join(cells)} {LINE}"
 
 
 def _cell(cell: Cell, why: str | None) -> str:
