@@ -44,14 +44,16 @@ def _spread(values: Sequence[float]) -> dict[str, float] | None:
 
 def _speed_up(records: Sequence[dict[str, Any]], reference: Sequence[dict[str, Any]]) -> float | None:
     """Geometric mean of retraining's time over the method's, run by run."""
-    retrain = {_case(record): record["cost"]["seconds"] for record in reference if record["cost"]}
     ratios = [
-        retrain[_case(record)] / record["cost"]["seconds"]
+        retraining / record["cost"]["seconds"]
         for record in records
-        if record["cost"] and _case(record) in retrain and record["cost"]["seconds"] > 0
+        if record["cost"] and record["cost"]["seconds"] > 0 and (retraining := _retraining(record, reference))
     ]
     return math.exp(mean(math.log(ratio) for ratio in ratios)) if ratios else None
 
 
-def _case(record: dict[str, Any]) -> tuple[Any, ...]:
-    return (*record["forget_classes"], record["seed"])
+def _retraining(record: dict[str, Any], reference: Sequence[dict[str, Any]]) -> float | None:
+    """Return the seconds of retraining without the same classes: with the same seed, else with the others."""
+    timed = [one for one in reference if one["cost"] and one["forget_classes"] == record["forget_classes"]]
+    nearest = [one for one in timed if one["seed"] == record["seed"]] or timed
+    return mean(one["cost"]["seconds"] for one in nearest) if nearest else None

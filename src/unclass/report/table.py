@@ -39,7 +39,8 @@ def cells(row: dict[str, Any]) -> list[str]:
         return ["failed", *[""] * (len(columns()) - 1)]
     several = row["runs"] > 1
     percents = [_percent(row[key], several) for key in FIGURES]
-    return [*percents, _seconds(row["seconds"]), f"{row['speed_up']:.1f}×" if row["speed_up"] else ""]
+    faster = row["speed_up"]
+    return [*percents, _seconds(row["seconds"]), f"{faster:,.{1 if faster < 100 else 0}f}×" if faster else ""]
 
 
 def _name(row: dict[str, Any]) -> str:
