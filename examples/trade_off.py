@@ -16,7 +16,7 @@ from unclass.data import DataOptions, Split, load_data
 from unclass.engine import Engine
 from unclass.metrics import figures
 
-PACES = (1e-4, 4e-4, 1.5e-3, 4e-3, 1e-2)
+PACES = (1e-4, 5e-4, 1.5e-3, 5e-3, 1e-2)
 SHOWN = {"accuracy_retain_test": "accuracy on D_rt", "linear_probe": "linear probe", "attack_success_rate": "ASR"}
 
 
@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
         chart.set(xscale="log", xlabel="pace", title=f"{name} (%)")
     figure.axes[0].legend(frameon=False, fontsize=8)
     figure.savefig(given.out, dpi=150)
-    return {"before": before, "after": points[4e-3]}
+    return {"before": before, "after": points[5e-3]}
 
 
 if __name__ == "__main__":

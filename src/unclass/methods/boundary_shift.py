@@ -50,7 +50,7 @@ class BoundaryShift:
     temperature: float = 0.7
     tail_share: float = 0.1
     class_share: float = 0.0
-    pace: float = 4e-3
+    pace: float = 5e-3
     lr: float = 0.0
     round_steps: int = 20
     rounds: int = 10
