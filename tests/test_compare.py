@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from unclass.compare import Plan, choose, compare, run_folder
+from unclass.audits.provenance import models_section
+from unclass.compare import Plan, audit_runs, choose, compare, run_folder
 from unclass.data import ImageData, Split
 from unclass.engine import Engine
 from unclass.errors import InputError
@@ -206,3 +207,23 @@ def test_folders_of_classes_are_told_apart_and_safe(plan: Plan, digits: ImageDat
     assert len(set(folders)) == 3
     assert {folder.relative_to(odd.out / "runs").parts[1:] for folder in folders} == {("finetune", "seed0")}
     assert choose("original", "digits") is None
+
+
+def test_an_audit_is_kept_as_long_as_it_is_of_the_same_models(
+    plan: Plan, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, audits = replace(plan, methods=["logit-mask"]), []
+    list(compare(plan, engine))
+
+    def watched(unlearned: Any, original: Any, data: Any, classes: Any, retrained: Any, **more: Any) -> dict[str, Any]:
+        audits.append(more["about"]["unlearned"]["method"])
+        return {"models": models_section({"unlearned": unlearned, "original": original, "retrained": retrained[0]}, {})}
+
+    monkeypatch.setattr(compare_module, "audit", watched)
+    first = list(audit_runs(plan, engine))
+    assert list(audit_runs(plan, engine)) == first and audits == ["logit-mask"]
+    path = run_folder(plan, plan.splits()[0], "logit-mask", 0) / "model.safetensors"
+    model = load(path)
+    next(model.parameters()).data.add_(1)
+    save(model, path)
+    assert list(audit_runs(plan, engine)) != first and audits == ["logit-mask"] * 2

@@ -93,15 +93,23 @@ def audit_runs(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
             folder = run_folder(plan, split, spec, seed)
             if not (folder / "model.safetensors").exists():
                 continue  # it failed
-            path = folder / "audit.json"
-            if not path.exists():
+            path, unlearned = folder / "audit.json", load(folder / "model.safetensors")
+            if not _is_of(path, [unlearned, original, *retrained]):
                 about = {"unlearned": _about(folder, spec), "retrained": _about(folders[0], "retrain")}
                 result = audit(
-                    load(folder / "model.safetensors"), original, plan.data, split.classes, retrained,
+                    unlearned, original, plan.data, split.classes, retrained,
                     engine=engine, seed=seed, about=about, workers=plan.settings.workers,
                 )  # fmt: skip
                 write_json(path, result)
             yield json.loads(path.read_text(encoding="utf-8"))
+
+
+def _is_of(path: Path, models: Sequence[Classifier]) -> bool:
+    """Return whether there is an audit of these very models."""
+    if not path.exists():
+        return False
+    audited = json.loads(path.read_text(encoding="utf-8"))["models"].values()
+    return {one["weights"] for one in audited} == {weights_digest(model) for model in models}
 
 
 def _about(folder: Path, spec: str) -> dict[str, Any]:
