@@ -32,7 +32,7 @@ class BoundaryExpanding:
         "paper": {"epochs": 10, "lr": 1e-5, "batch_norm": "train"},
         "authors": {"epochs": 10, "lr": 1e-5, "batch_norm": "train"},
         "digits": {"epochs": 10, "lr": 3e-4},
-        "cifar10": {"epochs": 1, "lr": 5e-6},
+        "cifar10": {"epochs": 1, "lr": 2e-5},
         "fashion-mnist": {"epochs": 2, "lr": 5e-6},
         "vggface2": {"epochs": 3, "lr": 3e-5},
     }

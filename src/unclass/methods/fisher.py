@@ -33,7 +33,7 @@ class Fisher:
     whole_classes: ClassVar[bool] = False
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"noise": 3e-3, "images": 512},
-        "cifar10": {"noise": 2e-3, "images": 512},
+        "cifar10": {"noise": 1e-3, "images": 512},
         "fashion-mnist": {"noise": 3e-3, "images": 512},
         "vggface2": {"noise": 1e-5, "images": 32},
     }

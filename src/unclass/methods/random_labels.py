@@ -26,7 +26,7 @@ class RandomLabels:
     whole_classes: ClassVar[bool] = False
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"epochs": 10, "lr": 3e-4},
-        "cifar10": {"epochs": 1, "lr": 5e-6},
+        "cifar10": {"epochs": 1, "lr": 2e-5},
         "fashion-mnist": {"epochs": 1, "lr": 1e-5},
         "vggface2": {"epochs": 3, "lr": 3e-5},
     }
