@@ -50,10 +50,9 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
     for value in given.values:
         try:
             rows[value] = judge(**others, **{given.option: value})
+            shown = ", ".join(f"{key.replace('_', ' ')} {figure:.3f}" for key, figure in rows[value].items())
         except Diverged as error:
-            print(f"{given.option} {value}: {error}", flush=True)
-            continue
-        shown = ", ".join(f"{key.replace('_', ' ')} {figure:.3f}" for key, figure in rows[value].items())
+            shown = str(error)
         print(f"{given.option} {value}: {shown}", flush=True)
     best = max(list(rows)[1:], key=lambda value: rows[value][GOOD])
     print(f"{given.method}: {given.option} {best} is the best, {rows[best][GOOD]:.3f}")
