@@ -1,13 +1,16 @@
 """Boundary Shift: only the tail moves, and the class does not come back through batch norm."""
 
+import pytest
 import torch
 from torch import Tensor, nn
 
+import unclass
 from unclass.audits.recalibration import recalibrate
-from unclass.data import Batches, ImageData, Indexed, Split, TrainingData, Withheld
+from unclass.data import Batches, ImageData, ImageSet, Indexed, Split, TrainingData, Withheld
 from unclass.engine import Engine
 from unclass.methods.boundary_shift import BoundaryShift
 from unclass.methods.boundary_shrink import BoundaryShrink
+from unclass.methods.tail import Until
 from unclass.metrics import accuracy
 from unclass.models import Classifier
 from unclass.predictions import predict
@@ -19,7 +22,7 @@ def forget_only(split: Split) -> TrainingData:
 
 
 def test_the_stem_keeps_its_weights_and_the_tail_moves(trained: Classifier, split: Split, engine: Engine) -> None:
-    unlearned = BoundaryShift(rounds=1)(trained, forget_only(split), engine)
+    unlearned = BoundaryShift()(trained, forget_only(split), engine)
     before, after = dict(trained.named_parameters()), dict(unlearned.named_parameters())
     moved = {name for name in before if not torch.equal(before[name], after[name])}
     assert "network.head.weight" in moved and "network.blocks.2.conv.weight" in moved
@@ -125,3 +128,29 @@ def test_it_stops_before_the_last_round_when_it_is_there(trained: Classifier, sp
     BoundaryShift(rounds=60)(trained, forget_only(split), short)
     BoundaryShift(rounds=90)(trained, forget_only(split), long)
     assert short.steps == long.steps > 0
+
+
+def turned(images: ImageSet) -> ImageSet:
+    """The digits as they are, turned, mirrored and inverted: forty classes."""
+    x = images.read(torch.arange(len(images)))
+    pictures = torch.cat([x, x.rot90(1, (2, 3)), x.flip(3), 255 - x]).contiguous()
+    return ImageSet.of(pictures, torch.cat([images.labels + 10 * kind for kind in range(4)]))
+
+
+def test_ten_erasures_one_after_another_do_not_eat_the_model(digits: ImageData, engine: Engine) -> None:
+    names = tuple(f"{digit} {kind}" for kind in ("as it is", "turned", "mirrored", "inverted") for digit in range(10))
+    data = ImageData("forty", names, turned(digits.train), turned(digits.test), {})
+    original = unclass.train(data, "small-cnn", epochs=8, lr=0.1, engine=engine)
+    unlearned, gone = original, list(range(0, 40, 4))
+    for index in gone:
+        unlearned = unclass.forget(unlearned, data, [index], "boundary-shift", engine=engine)
+    before, after = (unclass.evaluate(model, data, gone, engine=engine) for model in (original, unlearned))
+    assert after["accuracy_forget"] == after["accuracy_forget_test"] == 0
+    assert after["accuracy_retain_test"] > before["accuracy_retain_test"] - 0.02
+
+
+@pytest.mark.parametrize(
+    ("share", "moved"), [(0.1, 0.085), (0.5, 0.085), (0.05, 0.0425), (0.025, 0.02125), (1e-5, 0.02)]
+)
+def test_a_smaller_class_may_move_the_weights_less(share: float, moved: float) -> None:
+    assert Until.of_share(share).moved == pytest.approx(moved)

@@ -41,7 +41,7 @@ class BoundaryShift:
     Training goes in rounds of `round_steps` steps, `rounds` at most, until hardly an image of D_f is taken for a
     forgotten class and KL(q ‖ p) is a fiftieth of what it was. The learning rate is `pace` · ‖w‖/‖∇‖, so that it fits
     every network, and a tenth of it where running means cannot follow (4.); when a round ends above the start or the
-    weights have moved far, all is taken back and the rate is a third. `lr` sets it by hand.
+    weights have moved far for the share π, all is taken back and the rate is a third. `lr` sets it by hand.
 
     Without batch norm there is one pass. A network that cannot be cut is trained whole, on 1,024 images at most.
     `retain_sample` images of D_r, if given, are trained in between to stay as they are.
@@ -66,11 +66,16 @@ class BoundaryShift:
         forget = Indexed(data.forget)
         x = engine.move(*next(iter(forget)))[0]
         tail = self.look(unlearned, x, forget, data, quick)
-        tail.train(quick, Until(), pace=self.pace, lr=self.lr, steps=self.round_steps, rounds=self.rounds)
+        until = Until.of_share(self.share(data, tail.targets.shape[1]))
+        tail.train(quick, until, pace=self.pace, lr=self.lr, steps=self.round_steps, rounds=self.rounds)
         with quick.arithmetic():
             forget_rows(find_head(unlearned, x), data.classes, tail.part, tail.sample(0))
         engine.steps += quick.steps
         return unlearned.eval()
+
+    def share(self, data: TrainingData, classes: int) -> float:
+        """Return π."""
+        return self.class_share or len(data.classes) / classes
 
     def look(self, model: nn.Module, x: Tensor, forget: Indexed, data: TrainingData, engine: Engine) -> Tail:
         """Return the tail with all that it needs: what the stem makes of each image, and what should become of it."""
@@ -86,7 +91,7 @@ class BoundaryShift:
             seen[0] = torch.cat([seen[0], features])
             targets = torch.cat([targets, masked(logits, data.classes).softmax(1)])
         if moments:
-            subtract_moments(moments, self.class_share or len(data.classes) / logits.shape[1])
+            subtract_moments(moments, self.share(data, logits.shape[1]))
             versions.keep()
             sources = [forget, Indexed(others)] if others else [forget]
             again = [pass_through(cut.stem, None, source, most, engine)[0] for source in sources]
