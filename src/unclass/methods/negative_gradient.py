@@ -23,7 +23,7 @@ class NegativeGradient:
     whole_classes: ClassVar[bool] = False
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"epochs": 10, "lr": 6e-4},
-        "cifar10": {"epochs": 1, "lr": 2.3e-5},
+        "cifar10": {"epochs": 1, "lr": 1.9e-5},
         "fashion-mnist": {"epochs": 1, "lr": 3e-6},
         "vggface2": {"epochs": 3, "lr": 1.7e-3},
     }
