@@ -23,7 +23,7 @@ class DataOptions:
 
     `people` and `min_images` are for vggface2, `test_share` for image trees without a test folder. `per_class` keeps
     that many training images of each class; `validation` holds back a share of them in place of the test images, which
-    are not read: for choosing settings. Images beyond `memory_budget` bytes are decoded when they are needed.
+    are not used: for choosing settings. Images beyond `memory_budget` bytes are decoded when they are needed.
     With `lazy` all are, and none is opened before, so that one that cannot be read is found only then.
     `image_column` and `label_column` name the columns of tables where they are not found by their usual names.
 
