@@ -89,27 +89,30 @@ def audit_runs(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
     for split in plan.splits():
         folders = [run_folder(plan, split, "retrain", one) for one in plan.seeds]
         retrained = [load(folder / "model.safetensors") for folder in folders]
+        references = {weights_digest(model) for model in (original, *retrained)}
         for spec in [spec for spec in dict.fromkeys(plan.methods) if spec not in ("original", "retrain")]:
             folder = run_folder(plan, split, spec, seed)
             if not (folder / "model.safetensors").exists():
                 continue  # it failed
             path, unlearned = folder / "audit.json", load(folder / "model.safetensors")
-            if not _is_of(path, [unlearned, original, *retrained]):
+            found = _earlier_audit(path, references | {weights_digest(unlearned)})
+            if found is None:
                 about = {"unlearned": _about(folder, spec), "retrained": _about(folders[0], "retrain")}
                 result = audit(
                     unlearned, original, plan.data, split.classes, retrained,
                     engine=engine, seed=seed, about=about, workers=plan.settings.workers,
                 )  # fmt: skip
                 write_json(path, result)
-            yield json.loads(path.read_text(encoding="utf-8"))
+                found = json.loads(path.read_text(encoding="utf-8"))
+            yield found
 
 
-def _is_of(path: Path, models: Sequence[Classifier]) -> bool:
-    """Return whether there is an audit of these very models."""
+def _earlier_audit(path: Path, weights: set[str]) -> dict[str, Any] | None:
+    """Return the audit that is there, if it is of models with these very weights."""
     if not path.exists():
-        return False
-    audited = json.loads(path.read_text(encoding="utf-8"))["models"].values()
-    return {one["weights"] for one in audited} == {weights_digest(model) for model in models}
+        return None
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found if {model["weights"] for model in found["models"].values()} == weights else None
 
 
 def _about(folder: Path, spec: str) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class Until:
     @classmethod
     def of_share(cls, share: float) -> "Until":
         """Return the rule for classes with this share of the training images."""
-        return cls(moved=min(max(0.85 * share, 0.02), 0.085))
+        return cls(moved=min(max(0.85 * share, 0.02), cls.moved))
 
 
 @dataclass(frozen=True, eq=False)
