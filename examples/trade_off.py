@@ -13,8 +13,8 @@ import unclass
 from unclass.audits.observe import observe, sample_split
 from unclass.audits.probe import linear_probe
 from unclass.data import DataOptions, Split, load_data
-from unclass.engine import Engine
 from unclass.metrics import figures
+from unclass.training.engine import Engine
 
 PACES = (1e-4, 5e-4, 1.5e-3, 5e-3, 1e-2)
 SHOWN = {"accuracy_retain_test": "accuracy on D_rt", "linear_probe": "linear probe", "attack_success_rate": "ASR"}

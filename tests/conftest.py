@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from unclass.data import DataOptions, ImageData, Split, load_data
-from unclass.engine import Engine
+from unclass.methods.amnesiac.recorder import UpdateRecorder
 from unclass.methods.retrain import Retrain
-from unclass.methods.updates import UpdateRecorder
 from unclass.models import Classifier
-from unclass.runs import Settings, new_model, train_model
+from unclass.running import Settings, new_model, train_model
+from unclass.training.engine import Engine
 
 torch.set_num_threads(1)
 RECIPE = Retrain(epochs=8, lr=0.1)

@@ -9,7 +9,6 @@ from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 import unclass
 from unclass.data import Batches, ImageData, ImageSet, Split, TrainingData, Withheld
-from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods import METHODS, Needs
 from unclass.methods.configure import configure
@@ -17,9 +16,10 @@ from unclass.methods.finetune import Finetune
 from unclass.methods.retrain import Retrain
 from unclass.metrics import figures
 from unclass.models import Classifier, weights_digest
-from unclass.models.small_cnn import SmallCNN
+from unclass.models.networks.small_cnn import SmallCNN
 from unclass.predictions import predict_sets
-from unclass.runs import Settings, check_needs, unlearn
+from unclass.running import Settings, check_needs, unlearn
+from unclass.training.engine import Engine
 
 
 @pytest.fixture(autouse=True)

@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from unclass.data import Batches
-from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods.method import cross_entropy
 from unclass.models import build, weights_digest
 from unclass.predictions import Predictions, load_predictions, predict, predict_sets, save_predictions
+from unclass.training.engine import Engine
 
 
 @pytest.fixture

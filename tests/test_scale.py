@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 import unclass
-from unclass.bench.machine import peak_memory
+from unclass.benchmark.machine import peak_memory
 from unclass.data import ImageData, ImageSet
 
 CLASSES, FEATURES, IMAGES = 100_000, 64, 64

@@ -1,15 +1,15 @@
 """Make a trained image classifier forget a class, and see how close that comes to retraining."""
 
 from unclass.api import evaluate, forget, train
-from unclass.audits.audit import audit
-from unclass.compare import Plan, compare
+from unclass.audits.run import audit
+from unclass.checkup import Finding, doctor
+from unclass.comparison.run import Plan, compare
 from unclass.data import DataOptions, ImageData, image_data, load_data
-from unclass.doctor import Finding, doctor
-from unclass.engine import Budget, Engine
 from unclass.errors import Diverged, InputError
 from unclass.methods import METHODS
-from unclass.methods.updates import UpdateRecorder
+from unclass.methods.amnesiac.recorder import UpdateRecorder
 from unclass.models import MODELS, Card, Classifier, load, save
+from unclass.training.engine import Budget, Engine
 
 __version__ = "0.1.0"
 __all__ = [

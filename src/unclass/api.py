@@ -9,18 +9,17 @@ import torch
 from torch import nn
 
 from unclass.data import Batches, DataOptions, ImageData, Split, image_data, listed_rows, load_data
-from unclass.data.labels import indices
-from unclass.engine import Engine
+from unclass.data.classes import indices
 from unclass.errors import InputError
 from unclass.methods import Method
 from unclass.methods.configure import configure
 from unclass.methods.retrain import Retrain
 from unclass.metrics import figures
 from unclass.models import Classifier
-from unclass.models.adapted import inner, like
-from unclass.models.logits import logits_of, looking
+from unclass.models.any_model import inner, like
+from unclass.models.any_output import logits_of, looking
 from unclass.predictions import predict_sets
-from unclass.runs import (
+from unclass.running import (
     Settings,
     asked_by,
     does_not_take,
@@ -31,6 +30,7 @@ from unclass.runs import (
     unlearn,
     usable,
 )
+from unclass.training.engine import Engine
 
 Listed = str | Path | Sequence[str | int | Path]
 DEFAULT_METHOD = "boundary-shift"

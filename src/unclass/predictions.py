@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from unclass.data.images import Batches, ImageSet
 from unclass.data.split import BatchSource, Split
-from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.storage import write_atomically
+from unclass.training.engine import Engine
 
 # Larger batches are slower on CPUs: their activations come from the system anew each time instead of from the heap.
 LOOKING_BATCH = 64

@@ -12,12 +12,12 @@ import unclass
 from unclass.audits import Shadows, audit, train_shadows
 from unclass.cli import run as run_command
 from unclass.data import DataOptions, ImageData, Split, load_data
-from unclass.engine import Engine
 from unclass.methods.boundary_shrink import BoundaryShrink
 from unclass.models import Classifier, save, weights_digest
-from unclass.runs import Settings
+from unclass.running import Settings
+from unclass.training.engine import Engine
 
-MODULE = import_module("unclass.audits.audit")  # by attribute, the name is the function
+MODULE = import_module("unclass.audits.run")  # by attribute, the name is the function
 ENGINE = Engine(precision="float32")
 KEYS = {
     "schema", "verdict", "headline", "not_claimed", "subject", "models", "checks", "self_check", "utility", "flows",

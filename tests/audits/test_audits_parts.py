@@ -8,20 +8,20 @@ from torch import nn
 
 from unclass.audits import probe, relearn
 from unclass.audits.attention import grad_cam, last_convolution
+from unclass.audits.check import Measure
+from unclass.audits.decision_space import embed
 from unclass.audits.limits import at_most_chance, nearer_to_retrained, no_advantage, unharmed, within
-from unclass.audits.measures import Measure
 from unclass.audits.observe import look, observe, sample_split
-from unclass.audits.pictures import data_uri, heat_uri
 from unclass.audits.recalibration import CURVE, recalibrate, recalibration_curve
 from unclass.audits.shadow import Shadows
-from unclass.audits.space import embed
+from unclass.audits.thumbnails import data_uri, heat_uri
 from unclass.audits.verdict import counted, headline, self_check, verdict
 from unclass.data import Split
-from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.metrics import accuracy
 from unclass.models import Classifier, weights_digest
 from unclass.predictions import predict_sets
+from unclass.training.engine import Engine
 
 
 def test_observing_gives_the_same_logits_as_predicting(model: Classifier, split: Split, engine: Engine) -> None:

@@ -6,8 +6,8 @@ import torch
 from PIL import Image
 
 from unclass.data import Batches, DataOptions, Split, load_data
-from unclass.data.files import Decoded
 from unclass.data.names import Names
+from unclass.data.pictures import Decoded
 
 
 def test_names_come_back_as_they_were():
@@ -30,7 +30,7 @@ def link_images(root, classes, count):
 
 def test_twenty_thousand_images_are_listed_in_little_memory_and_streamed(tmp_path, monkeypatch):
     root = link_images(tmp_path / "photos", 20, 1000)
-    monkeypatch.setattr("unclass.data.files.CHECKED", 100)
+    monkeypatch.setattr("unclass.data.pictures.CHECKED", 100)
     tracemalloc.start()
     data = load_data(f"folder:{root}", DataOptions(size=2, memory_budget=0))
     kept, most = tracemalloc.get_traced_memory()

@@ -3,12 +3,12 @@ import torch
 from torch import Tensor, nn
 
 from unclass.data import Batches, ImageData, Split, TrainingData, Withheld
-from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods.boundary_expanding import BoundaryExpanding, Expanded
 from unclass.methods.retrain import Retrain
 from unclass.models import Classifier, find_head, weights_digest
-from unclass.models.all_cnn import ConvBlock
+from unclass.models.networks.all_cnn import ConvBlock
+from unclass.training.engine import Engine
 
 STRONG = BoundaryExpanding(epochs=10, lr=0.05, batch_norm="frozen")
 

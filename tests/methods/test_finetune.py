@@ -2,9 +2,9 @@ import torch
 import torch.nn.functional as F
 
 from unclass.data import Batches, Split, TrainingData, Withheld
-from unclass.engine import Engine
 from unclass.methods.finetune import Finetune
 from unclass.models import Classifier, weights_digest
+from unclass.training.engine import Engine
 
 
 def test_it_goes_on_from_the_original(model: Classifier, split: Split, engine: Engine) -> None:

@@ -3,10 +3,10 @@ import torch
 from torch import Tensor, nn
 
 from unclass.data import Batches, Counted, ImageData, Split, TrainingData, Withheld
-from unclass.engine import Engine
 from unclass.methods import fisher
 from unclass.methods.fisher import Fisher, diagonal_fisher
 from unclass.models import Classifier
+from unclass.training.engine import Engine
 
 
 def slow_fisher(model: nn.Module, x: Tensor) -> dict[str, Tensor]:

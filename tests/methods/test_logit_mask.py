@@ -5,11 +5,11 @@ import torch
 from torch import nn
 
 from unclass.data import Split, TrainingData, Withheld
-from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods import METHODS, Needs
 from unclass.methods.logit_mask import LogitMask
 from unclass.models import Classifier
+from unclass.training.engine import Engine
 
 DATA = TrainingData(Withheld("D_f"), Withheld("D_r"), (3,))
 

@@ -13,15 +13,15 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from unclass.cli import run as run_command
 from unclass.data import Batches, ImageData, ImageSet, Split, TrainingData, Withheld
-from unclass.engine import Engine
 from unclass.methods import METHODS, Method, Needs
+from unclass.methods.amnesiac.recorder import UpdateRecorder
 from unclass.methods.configure import configure
 from unclass.methods.retrain import Retrain
-from unclass.methods.updates import UpdateRecorder
 from unclass.models import Classifier, weights_digest
-from unclass.models.small_cnn import SmallCNN
+from unclass.models.networks.small_cnn import SmallCNN
 from unclass.predictions import predict
-from unclass.runs import Settings, unlearn
+from unclass.running import Settings, unlearn
+from unclass.training.engine import Engine
 
 # Strong enough to forget on forty tiny digits of each class; a new method adds its row.
 OPTIONS: dict[str, dict[str, Any]] = {

@@ -2,9 +2,9 @@ import torch
 import torch.nn.functional as F
 
 from unclass.data import Batches, Split, TrainingData, Withheld
-from unclass.engine import Engine
 from unclass.methods.negative_gradient import NegativeGradient
 from unclass.models import Classifier
+from unclass.training.engine import Engine
 
 
 def test_one_step_climbs_the_loss_on_the_forgotten_images(model: Classifier, split: Split, engine: Engine) -> None:

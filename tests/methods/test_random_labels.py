@@ -6,9 +6,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from unclass.data import Batches, Split, TrainingData, Withheld
-from unclass.engine import Engine
 from unclass.methods.random_labels import RandomLabels
 from unclass.models import Classifier
+from unclass.training.engine import Engine
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@ import torch
 from torch import Tensor, nn
 
 from unclass.data import Batches, Split, TrainingData, Withheld
-from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods.retrain import Retrain, reset
 from unclass.models import Card, Classifier, build, save, sources, weights_digest
-from unclass.models.logits import Logits
-from unclass.models.small_cnn import SmallCNN
+from unclass.models.any_output import Logits
+from unclass.models.networks.small_cnn import SmallCNN
+from unclass.training.engine import Engine
 
 
 class Scaled(nn.Module):

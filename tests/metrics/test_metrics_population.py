@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from unclass.metrics.bootstrap import interval, mean_interval
-from unclass.metrics.erased import own_logit_auc, rank_from_below
 from unclass.metrics.lira import logit_scores, ulira_scores
+from unclass.metrics.own_logit import own_logit_auc, rank_from_below
 from unclass.metrics.population import advantage, auc, auc_noise, membership_scores, population_attack, roc
 from unclass.metrics.rmia import rmia_scores
 from unclass.predictions import Predictions

@@ -7,10 +7,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from unclass.data import Batches
-from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.models import build, load, save, weights_digest
 from unclass.models.checkpoint import load_weights, read
+from unclass.training.engine import Engine
 
 
 def refused(path, match):

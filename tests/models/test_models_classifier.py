@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.models import MODELS, Card, build, weights_digest
+from unclass.training.engine import Engine
 
 COLOUR = Card("small-cnn", ("a", "b", "c"), (3, 8, 8), {"width": 4}, (0.4, 0.5, 0.6), (0.2, 0.25, 0.3))
 

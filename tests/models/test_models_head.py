@@ -5,8 +5,8 @@ from torch import nn
 
 from unclass.errors import InputError
 from unclass.models import MODELS, Card, build, find_head
+from unclass.models.any_output import Logits
 from unclass.models.head import head_inputs, outputs, rows, shadow
-from unclass.models.logits import Logits
 
 X = torch.rand(4, 1, 32, 32)
 

@@ -13,10 +13,10 @@ from unclass.errors import InputError
 from unclass.extras import library
 from unclass.models import Card, load, open_model, save
 from unclass.models.classifier import Classifier
-from unclass.models.sources import IMAGENET, make_network
+from unclass.models.origins import IMAGENET, make_network
 
 CODE = """
-from unclass.models.small_cnn import SmallCNN
+from unclass.models.networks.small_cnn import SmallCNN
 def network(num_classes, width=8):
     return SmallCNN(num_classes, 1, width)
 def nothing():

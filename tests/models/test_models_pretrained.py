@@ -9,8 +9,8 @@ from safetensors.torch import save_file
 
 from unclass.errors import InputError
 from unclass.models import Card, build, save, weights_digest
+from unclass.models.networks.resnet import resnet18, resnet50
 from unclass.models.pretrained import load_pretrained
-from unclass.models.resnet import resnet18, resnet50
 
 
 def write_pickle(path, network, protocol=2, keep=lambda key: True):

@@ -6,7 +6,7 @@ from torch import nn
 
 import unclass
 from unclass.data import ImageData, ImageSet
-from unclass.engine import Engine
+from unclass.training.engine import Engine
 
 CLASSES, SIZE = 4, 32
 

@@ -9,8 +9,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from unclass.predictions import Predictions
-from unclass.report.figures import attack_success, entropies, times
-from unclass.report.panels import GREEN
+from unclass.report.figures.comparison import attack_success, entropies, times
+from unclass.report.figures.panels import GREEN
 
 
 def row(method: str, rate: float | None, seconds: float | None) -> dict[str, Any]:

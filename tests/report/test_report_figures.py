@@ -9,7 +9,7 @@ from audit_example import bare, example, nasty, rows
 
 from unclass.cli.figures import figures
 from unclass.errors import InputError
-from unclass.report import figures as draw
+from unclass.report.figures import comparison as draw
 
 
 @pytest.mark.parametrize("name", draw.AUDIT_FIGURES)

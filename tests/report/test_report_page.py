@@ -12,7 +12,7 @@ import pytest
 from audit_example import NASTY, bare, example, nasty, rows
 
 from unclass.errors import InputError
-from unclass.report.page import THUMBNAIL_BYTES, as_script_data, render, write_report
+from unclass.report.audit_page import THUMBNAIL_BYTES, as_script_data, render, write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 WITHOUT = (

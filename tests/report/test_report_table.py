@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from unclass.comparison.rows import FIGURES
 from unclass.report.table import cells, columns, markdown, table
-from unclass.summary import FIGURES
 
 
 def row(method: str, mean: float = 0.5, **more: Any) -> dict[str, Any]:

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from unclass.audits.examine import Examination
-from unclass.audits.pictures import data_uri, heat_uri
-from unclass.engine import Engine
+from unclass.audits.thumbnails import data_uri, heat_uri
+from unclass.training.engine import Engine
 
 IMAGES, SIDE = 6, 96
 

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from unclass.audits.check import Direction, Measure, is_retrained
 from unclass.audits.examine import Examination
 from unclass.audits.limits import informative, nearer_to_retrained
-from unclass.audits.measures import Direction, Measure, is_retrained
 from unclass.audits.observe import Observation
 from unclass.metrics.cka import linear_cka
 from unclass.metrics.divergence import (

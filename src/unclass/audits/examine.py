@@ -12,9 +12,9 @@ from unclass.audits import probe, relearn
 from unclass.audits.observe import Observation, look, observe
 from unclass.audits.recalibration import recalibrate
 from unclass.data import Split
-from unclass.engine import Engine
 from unclass.metrics import accuracy
 from unclass.progress import silent
+from unclass.training.engine import Engine
 
 T = TypeVar("T")
 CONTROL = "logit-mask"

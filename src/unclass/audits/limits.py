@@ -5,7 +5,7 @@ Each function returns a rule, which turns the retrained models' figures (perhaps
 
 from collections.abc import Sequence
 
-from unclass.audits.measures import Limit, Rule
+from unclass.audits.check import Limit, Rule
 from unclass.metrics.population import auc_noise
 
 LEAST_GAP = 0.05

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from unclass.data import Batches, ImageSet, Split
-from unclass.engine import Engine
-from unclass.metrics.membership import balanced_sample
+from unclass.metrics.attack_success import balanced_sample
 from unclass.models.head import Head, find_head, head_inputs
 from unclass.predictions import LOOKING_BATCH, Predictions
+from unclass.training.engine import Engine
 
 LARGEST_SET = 5000
 LAYERS, LAYER_IMAGES = 10, 400

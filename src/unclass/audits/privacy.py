@@ -6,13 +6,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from unclass.audits.check import Measure, is_retrained
 from unclass.audits.examine import Examination
 from unclass.audits.limits import informative, no_advantage, within
-from unclass.audits.measures import Measure, is_retrained
 from unclass.audits.observe import Observation
 from unclass.metrics import attack_success_rate
 from unclass.metrics.bootstrap import interval
-from unclass.metrics.erased import rank_from_below
+from unclass.metrics.own_logit import rank_from_below
 from unclass.metrics.population import Roc, advantage, auc, membership_scores, population_attack
 from unclass.metrics.rmia import rmia_scores
 

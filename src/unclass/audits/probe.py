@@ -6,7 +6,7 @@ Works on features alone. D_f gives a few images of the forgotten class, D_r as m
 import torch
 from torch import Tensor
 
-from unclass.metrics.membership import balanced_sample
+from unclass.metrics.attack_success import balanced_sample
 
 SHOTS, DRAWS, ONE_SHOT_DRAWS = 20, 3, 40
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import nn
 
-from unclass.audits.measures import is_retrained
+from unclass.audits.check import is_retrained
 from unclass.data import ImageData, Split
 from unclass.models import Classifier, weights_digest
 from unclass.records import command, environment

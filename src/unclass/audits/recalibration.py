@@ -11,9 +11,9 @@ from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from unclass.data import Batches, ImageSet, Split
-from unclass.engine import Engine
 from unclass.metrics import accuracy
 from unclass.predictions import predict
+from unclass.training.engine import Engine
 
 IMAGES, BATCH = 2500, 125
 CURVE = (125, 250, 500, 1000, 2500)

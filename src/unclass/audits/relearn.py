@@ -8,11 +8,11 @@ from torch import Tensor, nn
 
 from unclass.audits.observe import look
 from unclass.data import Batches, ImageSet
-from unclass.engine import BatchNormMode, Budget, Engine
 from unclass.errors import Diverged
 from unclass.methods.method import cross_entropy
 from unclass.metrics import accuracy
 from unclass.progress import silent
+from unclass.training.engine import BatchNormMode, Budget, Engine
 
 Curve = list[tuple[int, float]]
 STEPS = (0, 1, 2, 5, 10, 20)

@@ -1,10 +1,10 @@
 """What is left inside: checks on how the class can be brought back or read out."""
 
+from unclass.audits.check import Measure
 from unclass.audits.examine import Examination
 from unclass.audits.limits import at_most_chance, nearer_to_retrained
-from unclass.audits.measures import Measure
 from unclass.audits.utility import accuracies, class_count
-from unclass.metrics.erased import own_logit_auc
+from unclass.metrics.own_logit import own_logit_auc
 
 # Retrained models differ much in these figures (own logit on digits: 0.27 to 0.92 where the original has 1.00), so that
 # a limit halfway would fail some of them. What is only hidden has exactly the original's figure and still fails.

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from unclass.audits.check import Measure, is_retrained
 from unclass.audits.closeness import noise_between
 from unclass.audits.examine import Examination
-from unclass.audits.measures import Measure, is_retrained
 from unclass.audits.relearn import FORGET_IMAGES, retain_images
 from unclass.audits.utility import accuracies
 from unclass.audits.verdict import headline, not_claimed, self_check, verdict

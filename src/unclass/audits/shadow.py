@@ -6,17 +6,17 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from unclass.audits.check import Measure
 from unclass.audits.limits import no_advantage
-from unclass.audits.measures import Measure
 from unclass.audits.observe import look
 from unclass.data import ImageData, ImageSet, Split
-from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods import Method, Needs
 from unclass.metrics.lira import logit_scores, ulira_scores
 from unclass.metrics.population import auc
 from unclass.models import Classifier
-from unclass.runs import Settings, original_recipe, train_model, unlearn
+from unclass.running import Settings, original_recipe, train_model, unlearn
+from unclass.training.engine import Engine
 
 
 @dataclass(frozen=True)

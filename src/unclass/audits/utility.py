@@ -5,9 +5,9 @@ from typing import Any
 
 import torch
 
+from unclass.audits.check import Measure
 from unclass.audits.examine import Examination
 from unclass.audits.limits import at_most_chance, informative, unharmed
-from unclass.audits.measures import Measure
 from unclass.audits.observe import Observation
 from unclass.metrics import accuracy, confusion
 from unclass.metrics.bootstrap import mean_interval

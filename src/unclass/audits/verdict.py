@@ -13,7 +13,7 @@ A figure that a retrained model fails on this data counts neither way.
 from collections.abc import Sequence
 from typing import Any
 
-from unclass.audits.measures import Measure, Status, is_retrained
+from unclass.audits.check import Measure, Status, is_retrained
 
 ORDER = ("residual", "privacy", "utility", "closeness")
 EXPECTED = {"original": "failed", "logit-mask": "failed"}

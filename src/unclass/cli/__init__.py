@@ -5,7 +5,6 @@ from typing import Any
 
 import typer
 
-from unclass import distributed
 from unclass.cli.audit import audit
 from unclass.cli.bench import bench
 from unclass.cli.compare import compare, demo
@@ -20,6 +19,7 @@ from unclass.cli.paper import paper
 from unclass.cli.results import results
 from unclass.cli.train import train
 from unclass.errors import InputError
+from unclass.training import distributed
 
 UsageError: Any = typer.BadParameter.__base__  # click's, wherever this version of typer keeps it
 INTERRUPTED = 130

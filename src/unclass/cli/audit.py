@@ -6,17 +6,17 @@ from typing import Annotated, Any
 
 import typer
 
-from unclass import distributed
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.data import DataOptions, ImageData, Split
-from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods.configure import configure
 from unclass.models import Classifier, Opening
 from unclass.records import read_record
-from unclass.runs import Settings
+from unclass.running import Settings
 from unclass.storage import write_json
+from unclass.training import distributed
+from unclass.training.engine import Engine
 
 STATUS_CODES = {"passed": 0, "failed": 1, "undecided": 1}
 
@@ -111,7 +111,7 @@ def _shadows(
 
 
 def _write(result: dict[str, Any], out: Path) -> None:
-    from unclass.report.page import write_report  # brings in jinja2: not for --help
+    from unclass.report.audit_page import write_report  # brings in jinja2: not for --help
 
     write_json(out / "audit.json", result)
     write_report(result, out / "report.html")

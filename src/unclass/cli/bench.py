@@ -8,17 +8,17 @@ from typing import Annotated, Any
 import typer
 
 from unclass.api import DEFAULT_MODELS, train
-from unclass.bench import RETRAIN_IMAGES
-from unclass.bench import bench as measure
+from unclass.benchmark import RETRAIN_IMAGES
+from unclass.benchmark import bench as measure
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
 from unclass.data import DataOptions, ImageData, Split
-from unclass.engine import Engine
 from unclass.models import Classifier, load
 from unclass.records import command
 from unclass.report.bench_table import bench_notes, bench_table
-from unclass.runs import Settings, check_fit, new_model
+from unclass.running import Settings, check_fit, new_model
 from unclass.storage import write_atomically, write_json
+from unclass.training.engine import Engine
 
 DEFAULT_CLASSES = {"digits": "3", "cifar10": "deer"}
 QUICKLY_TRAINED = ("digits",)
@@ -101,7 +101,7 @@ def write_results(out: Path, result: dict[str, Any]) -> list[Path]:
     """Write the result as JSON and, where growth was measured, its figure."""
     written = [write_json(out / "bench.json", result)]
     if result["growth"]:
-        from unclass.report.bench_figures import growth_figure  # matplotlib takes a second to import: not for --help
+        from unclass.report.figures.growth import growth_figure  # matplotlib takes a second to import: not for --help
 
         save = partial(growth_figure(result["growth"]).savefig, dpi=150, format="png")
         written.append(write_atomically(out / "growth.png", save))

@@ -8,23 +8,23 @@ from typing import Annotated, Any
 
 import typer
 
-from unclass import distributed
 from unclass.api import DEFAULT_MODELS
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.cli.figures import comparison_drawings
-from unclass.compare import Plan, audit_runs
-from unclass.compare import compare as run_comparison
+from unclass.comparison.rows import summarise
+from unclass.comparison.run import Plan, audit_runs
+from unclass.comparison.run import compare as run_comparison
 from unclass.data import DataOptions, load_data
-from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods import METHODS
 from unclass.methods.configure import configure
 from unclass.methods.retrain import Retrain
 from unclass.report.table import markdown, table
-from unclass.runs import Settings
+from unclass.running import Settings
 from unclass.storage import write_atomically
-from unclass.summary import summarise
+from unclass.training import distributed
+from unclass.training.engine import Engine
 
 DEMO_CLASS = "3"
 REPORT = "report.html"
@@ -119,7 +119,7 @@ def finish(plan: Plan, engine: Engine, audited: bool, json_: bool) -> None:
 
 def write_results(plan: Plan, rows: Sequence[dict[str, Any]], audits: Sequence[dict[str, Any]]) -> None:
     """Write the table as Markdown, the figures as PNG, and the report."""
-    from unclass.report.page import write_report  # jinja2 and matplotlib take a second to import: not for --help
+    from unclass.report.audit_page import write_report  # jinja2 and matplotlib take a second to import: not for --help
 
     write_atomically(plan.out / "table.md", lambda file: file.write_text(markdown(rows), encoding="utf-8"))
     for name, draw in comparison_drawings(plan.out / "runs"):

@@ -6,7 +6,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from unclass import distributed
+from unclass.training import distributed
 
 error_console = Console(stderr=True, highlight=False)
 

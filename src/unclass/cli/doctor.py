@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from unclass.api import DEFAULT_METHOD
+from unclass.checkup import SIGNS, Finding, Intent, check_up, opened, worst
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
 from unclass.data import DataOptions
-from unclass.doctor import SIGNS, Finding, Intent, check_up, opened, worst
-from unclass.engine import Engine
 from unclass.models import Opening
+from unclass.training.engine import Engine
 
 
 @o.taking(where=o.data_options, opening=o.opening_options, engine=o.engine_options)

@@ -3,10 +3,10 @@
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
 from unclass.data import DataOptions
-from unclass.engine import Engine
 from unclass.metrics import figures
 from unclass.models import Opening
 from unclass.predictions import predict_sets
+from unclass.training.engine import Engine
 
 
 @o.taking(where=o.data_options, opening=o.opening_options, engine=o.device_option)

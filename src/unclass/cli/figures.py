@@ -10,11 +10,11 @@ import typer
 
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
+from unclass.comparison.rows import summarise
 from unclass.errors import InputError
 from unclass.predictions import load_predictions
 from unclass.records import read_record
 from unclass.storage import write_atomically
-from unclass.summary import summarise
 
 FORMATS = ("png", "svg", "pdf")
 Drawing = tuple[str, Callable[[], Any]]
@@ -75,7 +75,7 @@ def _drawings(folder: Path) -> Iterator[Drawing]:
 
 
 def _of_audit(path: Path, prefix: str) -> Iterator[Drawing]:
-    from unclass.report import figures as draw  # matplotlib takes a second to import: not for --help
+    from unclass.report.figures import comparison as draw  # matplotlib takes a second to import: not for --help
 
     audit = _read_audit(path)
     for name, drawing in draw.AUDIT_FIGURES.items():
@@ -94,7 +94,7 @@ def _read_audit(path: Path) -> dict[str, Any]:
 
 def comparison_drawings(runs: Path) -> Iterator[Drawing]:
     """Yield the figures of a comparison: attack success, times, and the entropies of each case."""
-    from unclass.report import figures as draw
+    from unclass.report.figures import comparison as draw
 
     paths = sorted(runs.glob("*/*/*/record.json"))
     found = [(path, read_record(path)) for path in paths]

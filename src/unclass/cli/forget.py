@@ -5,19 +5,19 @@ from typing import Annotated, Any
 
 import typer
 
-from unclass import distributed
 from unclass.api import DEFAULT_METHOD, method_for
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.data import DataOptions
-from unclass.engine import Engine
-from unclass.export import check_format, export_model
 from unclass.metrics import figures
 from unclass.models import Opening
+from unclass.models.export import check_format, export_model
 from unclass.models.opening import check_ending, save_like
 from unclass.predictions import predict_sets
 from unclass.records import command, write_record
-from unclass.runs import Settings, describe_run, mark_forgotten, unlearn
+from unclass.running import Settings, describe_run, mark_forgotten, unlearn
+from unclass.training import distributed
+from unclass.training.engine import Engine
 
 
 @o.taking(where=o.data_options, opening=o.opening_options, engine=o.engine_options)

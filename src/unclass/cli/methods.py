@@ -11,7 +11,7 @@ from unclass.api import DEFAULT_METHOD
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
 from unclass.methods import METHODS, Method
-from unclass.paper.results import Measured, measured, reference_summaries
+from unclass.reproduction import Measured, measured, reference_summaries
 
 REFERENCE = "retrain"
 NOT_MEASURED = "not measured"
@@ -54,7 +54,7 @@ def methods_table(known: Mapping[str, Sequence[Measured]]) -> Table:
 
 def explained(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return what the table's words mean, and where its figures come from."""
-    from unclass.report.blocks import provenance
+    from unclass.report.paper.blocks import provenance
 
     lines = [
         "Reads: D_f the images to forget, D_r those that stay. From retraining: distances of the accuracies on D_rt "

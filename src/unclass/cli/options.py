@@ -13,14 +13,14 @@ import typer
 from torch import nn
 
 from unclass.data import DATA, OWN, DataOptions, ImageData, Split, listed_rows, load_data
-from unclass.engine import PRECISIONS, Budget, Engine
 from unclass.errors import InputError
 from unclass.methods import METHODS
 from unclass.methods.configure import check_value, convert
 from unclass.models import MODELS, SPECS, Classifier, Opening
 from unclass.progress import show, silent
-from unclass.runs import asked_by, check_fit
+from unclass.running import asked_by, check_fit
 from unclass.storage import require_absent
+from unclass.training.engine import PRECISIONS, Budget, Engine
 
 DATA_HELP = (
     f"Data set: {', '.join(DATA)}; or your own: {', '.join(OWN)}. "

@@ -6,19 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
-from unclass import distributed
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
-from unclass.cli.paper_outputs import write_outputs
-from unclass.compare import Plan, audit_runs, compare
+from unclass.comparison.run import Plan, audit_runs, compare
 from unclass.data import DataOptions
-from unclass.engine import Engine
 from unclass.errors import InputError
-from unclass.paper.experiment import SCALES, Experiment, Setup, built_in, find, read_experiment, read_setup
-from unclass.paper.results import make_summary
-from unclass.paper.schedule import WAITING, Job, list_jobs, load, make_plans, time_left
 from unclass.progress import show, silent
+from unclass.reproduction import make_summary
+from unclass.reproduction.experiment import SCALES, Experiment, Setup, built_in, find, read_experiment, read_setup
+from unclass.reproduction.outputs import write_outputs
+from unclass.reproduction.schedule import WAITING, Job, list_jobs, load, make_plans, time_left
 from unclass.storage import write_json
+from unclass.training import distributed
+from unclass.training.engine import Engine
 
 
 @o.taking(engine=o.engine_options)

@@ -8,7 +8,7 @@ import typer
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.errors import InputError
-from unclass.paper.results import read_summary, reference_summaries
+from unclass.reproduction import read_summary, reference_summaries
 from unclass.storage import write_atomically
 
 
@@ -25,7 +25,7 @@ def results(
 
     Example: unclass results --write README.md --write docs/paper.md
     """
-    from unclass.report.blocks import overview, rewrite
+    from unclass.report.paper.blocks import overview, rewrite
 
     read = {path.stem: read_summary(path) for path in summaries} or reference_summaries()
     if len(read) < len(summaries):

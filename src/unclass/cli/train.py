@@ -5,21 +5,21 @@ from typing import Annotated, Any
 
 import typer
 
-from unclass import distributed
 from unclass.api import DEFAULT_MODELS
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.data import Batches, DataOptions, ImageData
-from unclass.engine import Engine
 from unclass.errors import InputError
+from unclass.methods.amnesiac.recorder import UpdateRecorder, prepare_recording, recorded_size
 from unclass.methods.configure import configure, options_of
 from unclass.methods.retrain import Retrain
-from unclass.methods.updates import UpdateRecorder, prepare_recording, recorded_size
 from unclass.metrics import accuracy
 from unclass.models import Classifier, save, weights_digest
 from unclass.predictions import LOOKING_BATCH, predict
 from unclass.records import command, write_record
-from unclass.runs import Settings, new_model, train_model
+from unclass.running import Settings, new_model, train_model
+from unclass.training import distributed
+from unclass.training.engine import Engine
 
 
 @o.taking(where=o.data_options, engine=o.engine_options)

@@ -5,10 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from unclass.data.files import Pictures, load_images
+from unclass.data.classes import match
 from unclass.data.images import ImageData
-from unclass.data.labels import match
 from unclass.data.options import DataOptions
+from unclass.data.pictures import Pictures, load_images
 from unclass.errors import InputError
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from unclass.data.labels import find_class
+from unclass.data.classes import find_class
 from unclass.data.names import Names
 from unclass.errors import InputError
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from unclass.data.assemble import holdout
-from unclass.data.cifar10 import load_cifar10
-from unclass.data.digits import load_digits
-from unclass.data.fashion_mnist import load_fashion_mnist
-from unclass.data.folder import load_folder
-from unclass.data.huggingface import load_saved
+from unclass.data.formats.folder import load_folder
+from unclass.data.formats.huggingface import load_saved
+from unclass.data.formats.shards import load_shards
+from unclass.data.formats.tables import load_csv, load_parquet
 from unclass.data.images import ImageData
 from unclass.data.options import DataOptions
-from unclass.data.shards import load_shards
-from unclass.data.tables import load_csv, load_parquet
-from unclass.data.vggface2 import load_vggface2
+from unclass.data.sets.cifar10 import load_cifar10
+from unclass.data.sets.digits import load_digits
+from unclass.data.sets.fashion_mnist import load_fashion_mnist
+from unclass.data.sets.vggface2 import load_vggface2
 from unclass.errors import InputError, unknown
 
 DATA: dict[str, Callable[[DataOptions], ImageData]] = {

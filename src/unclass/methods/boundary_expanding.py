@@ -9,9 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from unclass.data.split import TrainingData
-from unclass.engine import BatchNormMode, Engine
 from unclass.methods.method import Needs, Preset
 from unclass.models.head import Head, find_head, shadow
+from unclass.training.engine import BatchNormMode, Engine
 
 
 @dataclass(frozen=True)

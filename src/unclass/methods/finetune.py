@@ -7,8 +7,8 @@ from typing import ClassVar
 from torch import nn
 
 from unclass.data.split import TrainingData
-from unclass.engine import Engine, Schedule
 from unclass.methods.method import Needs, Preset, cross_entropy
+from unclass.training.engine import Engine, Schedule
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from torch.func import functional_call, vjp, vmap
 
 from unclass.data.split import BatchSource, TrainingData
-from unclass.engine import Engine
 from unclass.methods.method import Needs, Preset
 from unclass.models.head import find_head
+from unclass.training.engine import Engine
 
 CHUNK_BYTES = 256 << 20
 

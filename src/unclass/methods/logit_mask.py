@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from unclass.data.split import TrainingData
-from unclass.engine import Engine
 from unclass.errors import InputError
 from unclass.methods.method import Needs, Preset
 from unclass.models import Classifier
 from unclass.models.head import Head, find_head, last_linear, outputs
+from unclass.training.engine import Engine
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from unclass.data.split import TrainingData
-from unclass.engine import Engine
+from unclass.training.engine import Engine
 
 
 class Needs(Flag):

@@ -7,8 +7,8 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from unclass.data.split import TrainingData
-from unclass.engine import BatchNormMode, Engine
 from unclass.methods.method import Needs, Preset, cross_entropy
+from unclass.training.engine import BatchNormMode, Engine
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from unclass import distributed
 from unclass.data.split import TrainingData
-from unclass.engine import BatchNormMode, Engine
 from unclass.methods.method import Needs, Preset, remaining_classes
+from unclass.training import distributed
+from unclass.training.engine import BatchNormMode, Engine
 
 
 @dataclass(frozen=True)

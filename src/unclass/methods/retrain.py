@@ -8,13 +8,13 @@ import torch
 from torch import nn
 
 from unclass.data.split import TrainingData
-from unclass.engine import Engine, Schedule
 from unclass.errors import InputError
 from unclass.methods.method import Needs, Preset, cross_entropy
+from unclass.models.any_output import Logits
 from unclass.models.classifier import Classifier, build
-from unclass.models.logits import Logits
+from unclass.models.origins import SOURCES
 from unclass.models.pretrained import load_pretrained
-from unclass.models.sources import SOURCES
+from unclass.training.engine import Engine, Schedule
 
 
 @dataclass(frozen=True)

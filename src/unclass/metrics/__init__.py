@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from unclass.metrics.membership import attack_success_rate
-from unclass.metrics.utility import accuracy, confusion
+from unclass.metrics.accuracies import accuracy, confusion
+from unclass.metrics.attack_success import attack_success_rate
 from unclass.predictions import Predictions
 
 __all__ = ["accuracy", "attack_success_rate", "confusion", "figures"]

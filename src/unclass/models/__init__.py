@@ -4,7 +4,7 @@ from unclass.models.checkpoint import load, save
 from unclass.models.classifier import MODELS, Card, Classifier, build, weights_digest
 from unclass.models.head import find_head
 from unclass.models.opening import Opening, open_model
-from unclass.models.sources import SPECS
+from unclass.models.origins import SPECS
 
 __all__ = [
     "MODELS",

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from unclass.errors import InputError
 from unclass.models.classifier import Card, Classifier, build
 from unclass.models.hugging_face import stored, with_stored
-from unclass.models.sources import SPECS
+from unclass.models.origins import SPECS
 from unclass.models.weights_file import COUNTER, WeightsFile, read_weights_file
 from unclass.storage import write_atomically
 

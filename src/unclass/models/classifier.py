@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from unclass.errors import InputError, unknown
-from unclass.models.all_cnn import AllCNN
-from unclass.models.logits import logits_of, weight_dtype
-from unclass.models.resnet import resnet18, resnet50
-from unclass.models.small_cnn import SmallCNN
-from unclass.models.sources import SPECS, make_network, refuse_code
+from unclass.models.any_output import logits_of, weight_dtype
+from unclass.models.networks.all_cnn import AllCNN
+from unclass.models.networks.resnet import resnet18, resnet50
+from unclass.models.networks.small_cnn import SmallCNN
+from unclass.models.origins import SPECS, make_network, refuse_code
 
 MODELS: dict[str, Callable[..., nn.Module]] = {
     "all-cnn": AllCNN,

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from unclass.errors import InputError, unknown
-from unclass.models.logits import looking
+from unclass.models.any_output import looking
 
 
 @dataclass(frozen=True, eq=False)

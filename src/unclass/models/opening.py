@@ -9,11 +9,11 @@ from typing import Any
 import torch
 
 from unclass.errors import InputError
+from unclass.models.any_output import looking
 from unclass.models.checkpoint import card_of, filled, load, save
 from unclass.models.classifier import MODELS, Card, Classifier, build
 from unclass.models.hugging_face import known_classes, known_data, read_json
-from unclass.models.logits import looking
-from unclass.models.sources import SOURCES, Shape, known_normalisation, make_network
+from unclass.models.origins import SOURCES, Shape, known_normalisation, make_network
 from unclass.models.weights_file import WeightsFile, is_torch, read_weights_file
 from unclass.storage import write_atomically
 

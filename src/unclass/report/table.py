@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.table import Table
 
-from unclass.summary import FIGURES
+from unclass.comparison.rows import FIGURES
 
 
 def table(rows: Sequence[dict[str, Any]], title: str) -> Table:

@@ -1,0 +1,68 @@
+"""Decision space: t-SNE of the penultimate features of all models, fitted jointly (the paper's Fig. 5)."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unclass.audits.examine import Examination
+from unclass.audits.thumbnails import data_uri
+from unclass.metrics.attack_success import balanced_sample
+
+IMAGES, COMPONENTS, SIDE = 400, 50, 32
+
+
+def decision_space(seen: Examination, seed: int, images: int = IMAGES) -> dict[str, Any]:
+    """Return two coordinates of the same training images for every role; a quarter of them are forget images."""
+    retain = _rows(seen, "retain", images - images // 4, seed)
+    forget = _rows(seen, "forget", images // 4, seed)
+    roles = {role: seen.observations[role] for role in seen.shown()}
+    features = {
+        role: _scaled(torch.cat([one.features["retain"][retain], one.features["forget"][forget]]))
+        for role, one in roles.items()
+    }
+    labels = torch.cat([seen.split.retain.labels[retain], seen.split.forget.labels[forget]])
+    pixels = [*seen.split.retain.read(retain), *seen.split.forget.read(forget)]
+    return {
+        "points": embed(features, seed),
+        "labels": labels.tolist(),
+        "forget": [False] * len(retain) + [True] * len(forget),
+        "predicted": {
+            role: torch.cat(
+                [one.predictions["retain"].classes[retain], one.predictions["forget"].classes[forget]]
+            ).tolist()
+            for role, one in roles.items()
+        },
+        "thumbnails": [data_uri(one, min(SIDE, max(one.shape[1:]))) for one in pixels],
+    }
+
+
+def embed(features: dict[str, Tensor], seed: int) -> dict[str, list[list[float]]]:
+    """Return points for each role: one t-SNE (van der Maaten and Hinton 2008) over all, after PCA to 50 dimensions.
+
+    Models whose features have different sizes cannot share a space: each gets its own then.
+    """
+    if len({one.shape[1] for one in features.values()}) > 1:
+        return {role: embed({role: one}, seed)[role] for role, one in features.items()}
+    from sklearn.decomposition import PCA  # takes a second to import
+    from sklearn.manifold import TSNE
+
+    stacked = torch.cat(list(features.values())).double().numpy()
+    reduced = PCA(min(COMPONENTS, *stacked.shape), random_state=seed).fit_transform(stacked)
+    perplexity = min(30.0, (len(stacked) - 1) / 3)
+    points = TSNE(2, perplexity=perplexity, init="pca", random_state=seed, max_iter=500).fit_transform(reduced)
+    parts = np.split(np.round(points.astype(float), 2), len(features))
+    return {role: part.tolist() for role, part in zip(features, parts, strict=True)}
+
+
+def _scaled(features: Tensor) -> Tensor:
+    """Centre the features and give them unit size: models differ in scale, which means nothing."""
+    centred = features - features.mean(0)
+    scaled: Tensor = centred / centred.norm(dim=1).mean().clamp_min(1e-12)
+    return scaled
+
+
+def _rows(seen: Examination, name: str, count: int, seed: int) -> Tensor:
+    labels = seen.observations["original"].predictions[name].labels
+    return balanced_sample(labels, min(count, len(labels)), torch.Generator().manual_seed(seed)).sort().values

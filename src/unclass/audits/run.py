@@ -1,0 +1,128 @@
+"""The audit: is the class gone, and is the rest unharmed? From models and data to what audit.json holds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import torch
+from torch import nn
+
+from unclass.audits.attention import attention_section
+from unclass.audits.closeness import (
+    closeness_measures,
+    entropy_section,
+    similarity_section,
+    untrained,
+)
+from unclass.audits.decision_space import decision_space
+from unclass.audits.examine import CONTROL, Examination, Stopwatch, examine
+from unclass.audits.observe import look, sample_split
+from unclass.audits.privacy import attack, membership_section, privacy_measures
+from unclass.audits.provenance import cost_section, models_section, provenance_section, subject_section
+from unclass.audits.residual import residual_measures
+from unclass.audits.sections import conclusions, noise, residual_sections
+from unclass.audits.shadow import Shadows, ulira_measure
+from unclass.audits.utility import flows, utility_measures, utility_section
+from unclass.data import ImageData, Split, TrainingData, Withheld, load_data
+from unclass.errors import InputError
+from unclass.methods.logit_mask import LogitMask
+from unclass.progress import silent
+from unclass.running import usable
+from unclass.training.engine import Engine
+
+SCHEMA = "unclass-audit-1"
+About = Mapping[str, Mapping[str, Any]]
+One = TypeVar("One")
+
+
+def audit(
+    unlearned: nn.Module,
+    original: nn.Module,
+    data: ImageData | str,
+    classes: Sequence[str | int],
+    retrained: Sequence[nn.Module] = (),
+    *,
+    engine: Engine | None = None,
+    seed: int = 0,
+    shadows: Shadows | None = None,
+    about: About | None = None,
+    workers: int = 0,
+) -> dict[str, Any]:
+    """Return what docs/audit-format.md describes. No model is changed, and nothing is drawn from torch's generator.
+
+    `about` says of a role what a file beside its checkpoint knows: name, method, seconds.
+    """
+    engine = replace(engine or Engine(), checkpoint=None, observer=None)
+    data = load_data(data) if isinstance(data, str) else data
+    given = name_roles(unlearned, original, retrained)
+    models = {role: usable(model, data, where=f"the {role} model") for role, model in given.items()}
+    whole = Split.of(data, classes)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return _audit(models, data, whole, engine, seed, shadows, about or {}, workers)
+
+
+def name_roles(unlearned: One, original: One, retrained: Sequence[One]) -> dict[str, One]:
+    """Return models, or what stands for them, by role."""
+    more = {"retrained" if place == 0 else f"retrained-{place + 1}": model for place, model in enumerate(retrained)}
+    return {"original": original, "unlearned": unlearned, **more}
+
+
+def _audit(
+    models: dict[str, nn.Module],
+    data: ImageData,
+    whole: Split,
+    engine: Engine,
+    seed: int,
+    shadows: Shadows | None,
+    about: About,
+    workers: int,
+) -> dict[str, Any]:
+    watch = Stopwatch(engine)
+    split = sample_split(whole, seed)
+    seen = examine({**models, **control(models["original"], split, engine)}, split, watch, seed, workers)
+    with watch.timed("checks"):
+        curves = attack(seen)
+        measures = [*utility_measures(seen, seed), *privacy_measures(seen, curves, seed), *residual_measures(seen)]
+        measures += closeness_measures(seen, _random(models["original"], seen, engine))
+    if shadows is not None:
+        with watch.timed("shadow models"):
+            measures.append(ulira_measure(models["unlearned"], shadows, split.forget, engine))
+    with watch.timed("attention"):
+        maps = attention_section(models, seen, data.classes, replace(engine, progress=silent))
+    with watch.timed("decision space"):
+        space = decision_space(seen, seed)
+    rates = next(one.values for one in measures if one.name == "attack success rate")
+    return {
+        "schema": SCHEMA,
+        **conclusions(measures, seen, [data.classes[index] for index in split.classes], whole),
+        "subject": subject_section(data, whole, split, about),
+        "models": models_section(models, about),
+        "checks": [one.as_dict() for one in measures],
+        "utility": utility_section(seen, data.classes),
+        "flows": flows(seen),
+        "membership": membership_section(seen, curves, rates),
+        "entropy": entropy_section(seen),
+        "decision_space": space,
+        "attention": maps,
+        **residual_sections(seen),
+        "similarity": similarity_section(seen),
+        "noise": noise(measures, seen),
+        "cost": cost_section(models, about),
+        "provenance": provenance_section(data, seed, watch.seconds),
+    }
+
+
+def control(original: nn.Module, split: Split, engine: Engine) -> dict[str, nn.Module]:
+    """Return the negative control, where the head allows one."""
+    nothing = TrainingData(Withheld("D_f"), Withheld("D_r"), split.classes)
+    try:
+        return {CONTROL: LogitMask()(original, nothing, engine)}
+    except InputError:
+        return {}
+
+
+def _random(original: nn.Module, seen: Examination, engine: Engine) -> Any:
+    """Return an untrained network's predictions on D_f, for ZRF; None where a retrained model is there instead."""
+    model = None if "retrained" in seen.observations else untrained(original)
+    return None if model is None else look(engine.place(model), seen.split.forget, replace(engine, progress=silent))

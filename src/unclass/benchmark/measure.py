@@ -1,0 +1,97 @@
+"""One run, one table: the boundary methods and retraining on the same model and images, and how time grows."""
+
+import os
+import time
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from unclass.benchmark.entrants import METHODS, RETRAIN, Entrant, add_ratios, by_epochs, entrant, retraining, row
+from unclass.benchmark.growth import growth
+from unclass.benchmark.machine import GIGA, gemm_peak
+from unclass.benchmark.promises import bars
+from unclass.benchmark.stem import time_stem
+from unclass.benchmark.timing import Conditions, Run, interleave
+from unclass.data import ImageData, Split
+from unclass.errors import InputError
+from unclass.models import Classifier
+from unclass.models.cut import flops
+from unclass.progress import silent
+from unclass.records import environment
+from unclass.running import Settings
+from unclass.training.engine import Engine
+
+RETRAIN_IMAGES = 2_560
+
+
+def bench(
+    model: nn.Module,
+    data: ImageData,
+    split: Split,
+    engine: Engine,
+    settings: Settings,
+    *,
+    repeats: int = 3,
+    retrain_images: int = RETRAIN_IMAGES,
+    grow: bool = True,
+) -> dict[str, Any]:
+    """Measure; return the rows, the machine's peak, the stem pass, growth, bars (where there are any), hardware."""
+    if repeats < 1 or retrain_images < 2:
+        raise InputError(f"{repeats} repeats and {retrain_images} images are too few; use at least 1 and 2")
+    described = describe(model, data, split, engine)
+    quiet = replace(engine, progress=silent)  # drawing a bar would be timed too
+    peaks = {name: gemm_peak(name, engine.device) for name in dict.fromkeys(("float32", engine.precision))}
+    specs = engine.progress(METHODS, "counting operations", len(METHODS))
+    entrants = [entrant(spec, model, data, split, quiet, settings) for spec in specs]
+    entrants.append(retraining(model, data, split, quiet, settings, retrain_images))
+    runs = {each.name: partial(each.time, model, quiet, settings) for each in entrants}
+    began = time.perf_counter(), time.process_time()
+    timed = interleave(runs, repeats, engine.progress, "bench")
+    wall, worked = time.perf_counter() - began[0], time.process_time() - began[1]
+    conditions = Conditions(quiet, settings, repeats, engine.progress)
+    shift, peak = entrants[0].method, peaks[engine.precision]
+    result = described | {
+        "repeats": repeats,
+        "processor_share": worked / wall,
+        "rows": _rows(entrants, timed, _forward(model, split, engine), peak),
+        "peak": {name: value / GIGA for name, value in peaks.items()},
+        "memory_is_by_row": all(run.memory.is_own for found in timed.values() for run in found),
+        "stem": time_stem(model, split.forget, shift, conditions, peak),
+        "growth": growth(model, split, shift, conditions) if grow else None,
+    }
+    return result | {"bars": bars(result)}
+
+
+def describe(model: nn.Module, data: ImageData, split: Split, engine: Engine) -> dict[str, Any]:
+    """Return what is measured and where; `load` is how many processes kept the machine busy in the last minute."""
+    architecture = model.card.architecture if isinstance(model, Classifier) else type(model).__name__
+    return {
+        "data": data.name,
+        "model": {"architecture": architecture, "parameters": sum(weight.numel() for weight in model.parameters())},
+        "forget_classes": [data.classes[index] for index in split.classes],
+        "counts": {"forget": len(split.forget), "retain": len(split.retain)},
+        "precision": engine.precision,
+        "hardware": environment()["hardware"] | {"threads": torch.get_num_threads(), "load": os.getloadavg()[0]},
+    }
+
+
+def _rows(
+    entrants: Sequence[Entrant], timed: dict[str, list[Run]], forward: float, peak: float
+) -> list[dict[str, Any]]:
+    """Return the table's rows; retraining, the last of those who took part, stands there for its numbers of epochs."""
+    retrained = by_epochs(entrants[-1])
+    rows = [row(each, timed[each.name], forward, peak) for each in entrants[:-1]]
+    rows += [row(each, timed[RETRAIN], forward, peak) for each in retrained]
+    add_ratios(rows, retrained[0].name)
+    return rows
+
+
+def _forward(model: nn.Module, split: Split, engine: Engine) -> int:
+    """Return the operations of one forward pass of one picture."""
+    pixels = split.forget.read(torch.tensor([0])).float().div_(255)
+    return flops(engine.place(deepcopy(model)).eval(), engine.move(pixels, split.forget.labels[:1])[0])

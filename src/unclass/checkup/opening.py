@@ -1,0 +1,69 @@
+"""Opening model and data as a run would, with what stands in the way as findings."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from torch import nn
+
+from unclass.checkup.finding import Finding, good, refused
+from unclass.data import DataOptions, ImageData, load_data
+from unclass.data.classes import find_class
+from unclass.errors import InputError
+from unclass.models import Classifier, Opening
+from unclass.running import asked_by, check_fit
+
+Opened = tuple[Classifier, ImageData]
+
+
+def opened(
+    path: Path | None,
+    opening: Opening,
+    spec: str,
+    where: DataOptions,
+    classes: Sequence[str | int],
+    *,
+    forget_only: bool = False,
+) -> tuple[Opened | None, list[Finding]]:
+    """Return model and data, None if they cannot be opened or do not fit; data that is not there is an error still."""
+    try:
+        model = opening.open_alone(path)
+    except InputError as error:
+        return None, [refused("model", error)]
+    named = model is not None
+    data, found = read_for(model or nn.Identity(), spec, where, classes, forget_only=forget_only)
+    if data is None:
+        return None, found
+    try:
+        model = model or opening.open(path, data.classes, data.train.shape)
+    except InputError as error:
+        return None, [refused("model", error)]
+    try:
+        check_fit(model, data, str(path or opening.spec))
+    except InputError as error:
+        return None, [refused("classes", error)]
+    names = "named as in the data" if named else "named and ordered as in the data, since the model names none"
+    shown = ", ".join(data.classes[:3]) + (", …" if len(data.classes) > 3 else "")
+    architecture = model.card.architecture
+    return (model, data), [
+        good("model", f"{architecture} opens" + (f" with {path.name}" if path is not None else "")),
+        good("classes", f"{len(data.classes)}, {names}: {shown}"),
+    ]
+
+
+def read_for(
+    model: nn.Module, spec: str, where: DataOptions, classes: Sequence[str | int], *, forget_only: bool = False
+) -> tuple[ImageData | None, list[Finding]]:
+    """Read data for a model, no picture of it before it is asked for; what does not fit the model is a finding."""
+    where = replace(where, lazy=True)
+    if isinstance(model, Classifier):
+        try:
+            for label in classes if forget_only else ():
+                find_class(model.card.classes, label, " in the model")
+        except InputError as error:
+            return None, [refused("class to forget", error)]
+    try:
+        return load_data(spec, asked_by(model, where, classes, forget_only=forget_only)), []
+    except InputError as error:
+        load_data(spec, where)  # raises if the fault is the data's own
+        return None, [refused("classes", error)]

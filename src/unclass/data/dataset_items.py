@@ -1,0 +1,128 @@
+"""What torch Datasets and DataLoaders give, as a source of pixels: transformed as their owner wishes, used as it is."""
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from unclass.data.pictures import UNREADABLE
+from unclass.errors import InputError
+
+IMAGE_KEYS = ("pixel_values", "image", "images", "img", "x", "inputs")
+LABEL_KEYS = ("labels", "label", "y", "target", "fine_label")
+Collate = Callable[[list[Any]], Any]
+
+
+class Items:
+    """A Dataset with random access, as a source. `collate` makes a batch where its owner's DataLoader has its own."""
+
+    def __init__(self, dataset: Any, collate: Collate | None = None) -> None:
+        self.dataset, self.collate = dataset, collate
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, places: Tensor) -> Tensor:
+        items = [self.item(place) for place in places.tolist()]
+        if self.collate is not None:
+            return checked(pair_of(self.collate(items))[0])
+        return stack([as_picture(pair_of(item)[0]) for item in items])
+
+    def item(self, place: int) -> Any:
+        try:
+            return self.dataset[place]
+        except UNREADABLE as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"image {place} of the Dataset cannot be read ({error}); repair or remove it") from error
+
+
+def pair_of(item: Any) -> tuple[Any, Any]:
+    """Return image and label of an item or a batch: a pair, or a dict with the usual keys."""
+    if isinstance(item, Mapping):
+        image, label = (next((key for key in keys if key in item), None) for keys in (IMAGE_KEYS, LABEL_KEYS))
+        if image is None or label is None:
+            allowed = f"one of {', '.join(IMAGE_KEYS)} and one of {', '.join(LABEL_KEYS)}"
+            raise InputError(f"items have the keys {', '.join(map(str, item))}; they need {allowed}")
+        return item[image], item[label]
+    if isinstance(item, Sequence) and not isinstance(item, str) and len(item) >= 2:
+        return item[0], item[1]
+    raise InputError(f"items are {type(item).__name__}, not pairs of image and label; give (x, y) or a dict")
+
+
+def as_picture(image: Any) -> Tensor:
+    """Return an image as C × H × W: numbers as they are, a Pillow image as bytes."""
+    if isinstance(image, Image.Image):
+        pixels = torch.from_numpy(np.array(image if image.mode in ("L", "RGB") else image.convert("RGB")))
+        return pixels[None] if pixels.dim() == 2 else pixels.permute(2, 0, 1)
+    return torch.as_tensor(image)
+
+
+def stack(pictures: Sequence[Tensor]) -> Tensor:
+    """Return pictures as one batch; they must be of one size."""
+    shapes = sorted({tuple(picture.shape) for picture in pictures})
+    if len(shapes) > 1:
+        raise _different(*shapes[:2])
+    return checked(torch.stack(list(pictures)))
+
+
+def checked(x: Any) -> Tensor:
+    """Return a batch of images that a model can take: bytes or floating point, N × C × H × W."""
+    if not isinstance(x, Tensor) or x.dim() != 4:
+        found = words(x.shape) if isinstance(x, Tensor) else type(x).__name__
+        raise InputError(
+            f"a batch of images is {found}, not N × C × H × W; let the transform make tensors of C × H × W"
+        )
+    if x.dtype != torch.uint8 and not x.is_floating_point():
+        raise InputError(f"images are of type {x.dtype}; give what the model takes in floating point, or uint8 pixels")
+    return x
+
+
+def as_labels(y: Any) -> Tensor:
+    """Return labels as whole numbers."""
+    try:
+        labels = torch.as_tensor(y)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"labels such as {y!r} are no class indices; give whole numbers from 0 up") from error
+    if labels.is_floating_point() or labels.dim() > 1:
+        raise InputError(f"labels are {labels.dtype} of {words(labels.shape)}; give one whole number for each image")
+    return labels.long()
+
+
+def spool(batches: Iterable[Any]) -> tuple[Tensor, Tensor]:
+    """Read batches once into a temporary file, so that what comes in a stream can be read in any order.
+
+    The file has no name and goes with the process; memory holds only what is being looked at.
+    """
+    labels: list[Tensor] = []
+    shape, kind = torch.Size(), torch.uint8
+    with tempfile.TemporaryFile() as file:
+        for batch in batches:
+            images, y = pair_of(batch)
+            x = checked(images)
+            x = (x.float() if x.is_floating_point() else x).cpu().contiguous()
+            shape, kind = shape or x.shape[1:], x.dtype if not labels else kind
+            if (x.shape[1:], x.dtype) != (shape, kind):
+                raise _different(shape, x.shape[1:])
+            file.write(x.numpy().tobytes())
+            labels.append(as_labels(y).reshape(-1).cpu())
+        if not labels:
+            raise InputError("the DataLoader gives no images; add some")
+        file.flush()
+        all_labels = torch.cat(labels)
+        dtype = np.uint8 if kind == torch.uint8 else np.float32
+        pixels: Any = np.memmap(file, dtype=dtype, mode="c", shape=(len(all_labels), *shape))
+    return torch.from_numpy(pixels), all_labels
+
+
+def words(shape: Sequence[int]) -> str:
+    """Return a shape as people write it."""
+    return " × ".join(map(str, shape)) or "no dimension"
+
+
+def _different(one: Sequence[int], other: Sequence[int]) -> InputError:
+    return InputError(f"images of different sizes: {words(one)} and {words(other)}; let the transform make them equal")

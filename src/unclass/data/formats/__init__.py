@@ -1,0 +1,1 @@
+"""Your own pictures: folders, tables, saved Hugging Face data sets, shards."""

@@ -1,0 +1,118 @@
+"""Lists of images: a CSV or Parquet file with a path, a label and if need be a split in each row."""
+
+import csv
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from unclass.data.assemble import assemble
+from unclass.data.classes import index_labels
+from unclass.data.images import ImageData
+from unclass.data.names import Names
+from unclass.data.options import DataOptions
+from unclass.data.pictures import Files
+from unclass.errors import InputError, unknown
+from unclass.extras import library
+
+IMAGE_COLUMNS = ("path", "image", "file", "file_name", "filename", "image_path", "img")
+LABEL_COLUMNS = ("label", "labels", "class", "target", "fine_label")
+SPLIT_COLUMN = "split"
+SPLITS = {"train": False, "training": False, "test": True, "val": True, "valid": True, "validation": True}
+
+
+def load_csv(path: Path, options: DataOptions) -> ImageData:
+    """Read a CSV list of images."""
+    _require(path)
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        reader = csv.reader(file)
+        header = next(reader, [])
+        wanted = find_columns(header, options, path.name)
+        places = {column: header.index(column) for column in wanted if column in header}
+        columns: dict[str, list[str]] = {column: [] for column in places}
+        names = Names(_rows(reader, places, columns, wanted[0], path.name), path.parent)
+    return _load(f"csv:{path.stem}", names, columns[wanted[1]], columns.get(SPLIT_COLUMN), options)
+
+
+def load_parquet(path: Path, options: DataOptions) -> ImageData:
+    """Read a Parquet list of images."""
+    _require(path)
+    parquet = library("pyarrow.parquet", "data")
+    try:
+        file = parquet.ParquetFile(path)
+    except ValueError as error:
+        raise InputError(f"{path} is not a Parquet file ({error}); give a list of paths and labels") from error
+    header = list(file.schema_arrow.names)
+    wanted = find_columns(header, options, path.name)
+    columns: dict[str, list[str]] = {column: [] for column in wanted if column in header}
+    rows = (row for batch in file.iter_batches(columns=list(columns)) for row in _values(batch, columns))
+    places = {column: place for place, column in enumerate(columns)}
+    names = Names(_rows(rows, places, columns, wanted[0], path.name), path.parent)
+    return _load(f"parquet:{path.stem}", names, columns[wanted[1]], columns.get(SPLIT_COLUMN), options)
+
+
+def find_columns(header: Sequence[str], options: DataOptions, where: str) -> tuple[str, str, str]:
+    """Return the columns of images, labels and the split, by the names given or the usual ones."""
+    chosen = []
+    for kind, given, usual in (
+        ("image", options.image_column, IMAGE_COLUMNS),
+        ("label", options.label_column, LABEL_COLUMNS),
+    ):
+        if given is not None and given not in header:
+            raise unknown(f"{kind} column", given, header, f" in {where}")
+        found = given or next((column for column in usual if column in header), None)
+        if found is None:
+            columns = ", ".join(header) or "no columns"
+            raise InputError(f"{where} has no column {', '.join(usual)}, but {columns}; name one with --{kind}-column")
+        chosen.append(found)
+    return chosen[0], chosen[1], SPLIT_COLUMN
+
+
+def held_out_rows(splits: Sequence[str], where: str) -> Tensor:
+    """Return which rows are for the test."""
+    if other := sorted(set(splits) - set(SPLITS)):
+        raise unknown("split", other[0], SPLITS, f" in {where}")
+    return torch.tensor([SPLITS[name] for name in splits])
+
+
+def _rows(
+    reader: Iterator[list[str]],
+    places: Mapping[str, int],
+    columns: Mapping[str, list[str]],
+    image: str,
+    where: str,
+) -> Iterator[str]:
+    """Walk through the paths of a list, and put what stands beside them into `columns`."""
+    for number, row in enumerate(reader, 2):
+        if not row:
+            continue
+        if len(row) <= max(places.values()):
+            raise InputError(f"{where} has {len(row)} fields in line {number}, fewer than its header; complete it")
+        for column, place in places.items():
+            if column != image:
+                columns[column].append(sys.intern(row[place].strip()))
+        yield row[places[image]].strip()
+
+
+def _values(batch: Any, columns: Iterable[str]) -> Iterator[list[str]]:
+    """Walk through the rows of an Arrow batch as text; what is missing is empty."""
+    lists = [batch.column(column).to_pylist() for column in columns]
+    return (["" if value is None else str(value) for value in row] for row in zip(*lists, strict=True))
+
+
+def _load(
+    name: str, names: Names, labels: Sequence[str], splits: Sequence[str] | None, options: DataOptions
+) -> ImageData:
+    if not len(names):
+        raise InputError(f"{name} lists no images; add rows")
+    classes, indices = index_labels(labels, name)
+    test = None if splits is None else held_out_rows(splits, name)
+    return assemble(name, Files(names), classes, indices, test, options, {})
+
+
+def _require(path: Path) -> None:
+    if not path.is_file():
+        raise InputError(f"there is no file {path}; give a list with the columns path and label")

@@ -1,0 +1,1 @@
+"""The data sets that we know by name."""

@@ -1,0 +1,1 @@
+"""The networks that we know by name."""

@@ -1,0 +1,1 @@
+"""Figures for papers and pages: functions that return a matplotlib figure."""

@@ -1,0 +1,74 @@
+"""Tables in Markdown files that a command writes: between `<!-- results …: begin -->` and `<!-- results …: end -->`.
+
+`<!-- results: begin -->` is the comparison of every summary; `<!-- results cifar10: begin -->` that of one, and
+`<!-- results cifar10 table1: begin -->` one of its tables beside the paper's numbers.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from unclass.errors import InputError, unknown
+from unclass.report.paper.table import grid, markdown, noise_band, reasons
+from unclass.report.table import markdown as comparison
+
+BLOCK = re.compile(
+    r"(<!-- results(?P<words>[^:>]*): begin -->\n)(?P<inside>.*?)(<!-- results(?P=words): end -->)", re.S
+)
+
+
+def rewrite(text: str, summaries: Mapping[str, Mapping[str, Any]], where: str) -> str:
+    """Return the text with each block made anew from the summaries, which go by name."""
+    if not BLOCK.search(text):
+        raise InputError(f"{where} has no <!-- results: begin --> and <!-- results: end -->; put them around the table")
+    return BLOCK.sub(lambda found: found[1] + _block(found["words"].split(), summaries, where) + found[4], text)
+
+
+def _block(words: list[str], summaries: Mapping[str, Mapping[str, Any]], where: str) -> str:
+    if not words:
+        return "\n".join(overview(summary) for summary in summaries.values())
+    if words[0] not in summaries:
+        raise unknown("summary", words[0], summaries, f" in {where}")
+    summary = summaries[words[0]]
+    if len(words) == 1:
+        return overview(summary)
+    tables = {one["name"]: one for one in summary["experiments"] if one["draw"] == "table"}
+    if words[1] not in tables:
+        raise unknown("table", words[1], tables, f" of {words[0]} in {where}")
+    return beside_paper(summary, tables[words[1]])
+
+
+def overview(summary: Mapping[str, Any]) -> str:
+    """Return all methods that ran, a table for each class, and under it where the figures come from."""
+    parts = []
+    for case in summary["cases"]:
+        rows = [row for row in case["rows"] if row["runs"]]
+        parts.append(f"{_forgetting(summary, case)}\n\n{comparison(rows)}\n{noise_band(case)}\n")
+    return "\n".join([*parts, f"{provenance(summary)}\n"])
+
+
+def beside_paper(summary: Mapping[str, Any], experiment: Mapping[str, Any]) -> str:
+    """Return one of the paper's tables, for each class, with its numbers beside ours."""
+    parts = []
+    for case in summary["cases"]:
+        notes = " ".join([noise_band(case), *reasons(grid(experiment, case))])
+        parts.append(f"{_forgetting(summary, case)}\n\n{markdown(experiment, case)}\n{notes}\n")
+    return "\n".join([*parts, f"{provenance(summary)}\n"])
+
+
+def provenance(summary: Mapping[str, Any]) -> str:
+    """Return one sentence: the command, the hardware, the precision, the images."""
+    hardware, data = summary["environment"]["hardware"], summary["data"]
+    machine = ", ".join(hardware["accelerators"]) or f"{hardware['processor']}, threads: {hardware['threads']}"
+    images = f"{data['train']:,} training and {data['test']:,} test images"
+    progress = summary["progress"]
+    sofar = (
+        f"; {progress['done']} of {progress['planned']} runs so far" if progress["done"] < progress["planned"] else ""
+    )
+    return f"`{summary['command']}` ({machine}; {', '.join(summary['precision'])} training; {images}{sofar})."
+
+
+def _forgetting(summary: Mapping[str, Any], case: Mapping[str, Any]) -> str:
+    seeds = sorted({seed for row in case["rows"] for seed in row["seeds"]})
+    count = f"{len(seeds)} seeds, mean ± standard deviation" if len(seeds) > 1 else "one seed"
+    return f"{summary['data']['name']}, forgetting *{case['class']}*, {count}; accuracies and ASR in %:"

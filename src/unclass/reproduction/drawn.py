@@ -1,0 +1,74 @@
+"""What attention maps, decision space and recalibration of several models are drawn from, kept beside the runs."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from unclass.audits.attention import attention_section
+from unclass.audits.decision_space import decision_space
+from unclass.audits.examine import Examination
+from unclass.audits.observe import observe, sample_split
+from unclass.audits.recalibration import CURVE, recalibration_curve
+from unclass.comparison.run import Plan, original_path
+from unclass.data import Split
+from unclass.errors import InputError
+from unclass.models import load, weights_digest
+from unclass.progress import silent
+from unclass.reproduction.schedule import Job
+from unclass.storage import write_json
+from unclass.training.engine import Engine
+
+LARGEST_SET = 600  # images of each set that are looked at: the figures show 400
+ROLES = {"retrain": "retrained"}
+
+
+def look_at(plan: Plan, jobs: Sequence[Job], part: str, path: Path, engine: Engine) -> dict[str, Any]:
+    """Return the `attention`, `decision_space` or `recalibration` of these models, from `path` if it is there."""
+    models = _models(plan, jobs)
+    if "original" not in models or len(models) < 2:
+        raise InputError("there is no finished run to draw; run the command again without --no-run")
+    digests = {role: weights_digest(model) for role, model in models.items()}
+    if path.exists():
+        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if kept["weights"] == digests:
+            return kept
+    split = next(one for one in plan.splits() if plan.data.classes[one.classes[0]] == jobs[0].forget_class)
+    names = [plan.data.classes[index] for index in split.classes]
+    drawn = {
+        "weights": digests,
+        "subject": {"classes": list(plan.data.classes), "forget_classes": names},
+        part: _look(models, split, part, plan, engine),
+    }
+    write_json(path, drawn)
+    return drawn
+
+
+def _look(models: dict[str, nn.Module], split: Split, part: str, plan: Plan, engine: Engine) -> dict[str, Any]:
+    seed = plan.seeds[0]
+    sample = sample_split(split, seed, LARGEST_SET)
+    walk = engine.progress(models.items(), f"looking at models for {part.replace('_', ' ')}", len(models))
+    quiet = Engine(engine.device, "float32", progress=silent)
+    if part == "recalibration":
+        sample = replace(sample, retain=sample_split(split, seed, max(CURVE)).retain)
+        return {role: recalibration_curve(model, sample, quiet, seed) for role, model in walk}
+    seen = {role: observe(model, sample, quiet, workers=plan.settings.workers) for role, model in walk}
+    examination = Examination(sample, seen, {}, {}, {}, {})
+    if part == "attention":
+        return attention_section(models, examination, plan.data.classes, quiet)
+    return decision_space(examination, seed)
+
+
+def _models(plan: Plan, jobs: Sequence[Job]) -> dict[str, nn.Module]:
+    """Return the models of the runs that are done, by role: the original, `retrained`, then the methods' names."""
+    found: dict[str, nn.Module] = {}
+    for job in jobs:
+        own = job.folder / "model.safetensors"
+        if job.method == "original":
+            own = plan.originals[0] if plan.originals else original_path(plan, job.seed)
+        if own.exists():
+            found[ROLES.get(job.method, job.method)] = load(own)
+    return found

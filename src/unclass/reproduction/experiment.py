@@ -1,0 +1,190 @@
+"""Experiments: small TOML files, one for each table or figure, in folders that share a setup.
+
+A folder holds `setup.toml` (data, model, and what to run at each scale) beside its experiments. Those of the paper are
+part of the package: `cifar10` and `faces`. docs/paper.md explains every key.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from unclass.comparison.rows import FIGURES
+from unclass.comparison.run import choose
+from unclass.errors import InputError, unknown
+
+SCALES = ("smoke", "fair", "full")
+DRAWINGS = ("table", "attack-success", "time", "attention", "decision-space", "entropy", "recalibration")
+COSTS = ("seconds", "speed-up", "images of D_r", "seconds for all of D_r", "training + s", "disk GB")
+COLUMNS = (*FIGURES.values(), *COSTS)
+SETUP = "setup.toml"
+
+_EXPERIMENT: dict[str, type] = {
+    "title": str, "shows": str, "draw": str, "methods": list, "columns": list, "across": bool, "paper": dict,
+    "setup": str,
+}  # fmt: skip
+_SETUP: dict[str, type] = {
+    "title": str, "about": str, "data": str, "size": int, "people": int, "per_class": int, "test_per_class": int,
+    "model": str, "model_options": dict, "pretrained": bool, "preset": str, "recipe": dict, "batch_size": int,
+    "runs": list, "seeds_of": dict, "without": dict,
+}  # fmt: skip
+_WORDS = {str: "text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table"}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What all experiments of a folder rest on, at one scale.
+
+    `runs` are pairs of a class and its seeds; `seeds_of` the methods that run on some of the seeds alone; `without`
+    those that are left out, and why. `pretrained` says that training starts from weights.
+    """
+
+    name: str
+    scale: str
+    title: str
+    data: str
+    model: str
+    runs: tuple[tuple[str | int, tuple[int, ...]], ...]
+    about: str = ""
+    size: int | None = None
+    people: int = 10
+    per_class: int | None = None
+    test_per_class: int | None = None
+    model_options: Mapping[str, Any] = field(default_factory=dict)
+    pretrained: bool = False
+    preset: str | None = None
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    batch_size: int = 64
+    seeds_of: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    without: Mapping[str, str] = field(default_factory=dict)
+
+    def seeds(self) -> list[int]:
+        """Return every seed that some class has."""
+        return sorted({seed for _, seeds in self.runs for seed in seeds})
+
+    def classes_of(self, seed: int) -> list[str | int]:
+        """Return the classes to forget with a seed."""
+        return [label for label, seeds in self.runs if seed in seeds]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure. `paper` holds the printed numbers by method and column; `across` puts methods side by side."""
+
+    name: str
+    title: str
+    shows: str
+    draw: str
+    methods: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    across: bool = False
+    paper: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+def built_in() -> Path:
+    """Return the folder that holds the paper's own experiments."""
+    return Path(str(resources.files("unclass.reproduction") / "experiments"))
+
+
+def find(name: str) -> tuple[Path, list[Path]]:
+    """Return the setup and the experiments that `cifar10`, `cifar10/table1`, a folder or a file stands for."""
+    known = sorted(folder.name for folder in built_in().iterdir() if folder.is_dir())
+    for path in (built_in() / name, built_in() / f"{name}.toml", Path(name)):
+        if path.is_dir() and (path / SETUP).is_file():
+            return path / SETUP, sorted(file for file in path.glob("*.toml") if file.name != SETUP)
+        if path.is_file() and path.name != SETUP:
+            return _setup_of(path), [path]
+    raise unknown("experiment", name, [*known, *(f"{one}/{file.stem}" for one in known for file in find(one)[1])])
+
+
+def read_experiment(path: Path) -> Experiment:
+    """Read an experiment and make sure that all of it is known."""
+    content = _read(path, _EXPERIMENT, ("title", "draw", "methods"))
+    content.pop("setup", None)
+    experiment = Experiment(path.stem, **{"shows": "", **content, **_tuples(content, "methods", "columns")})
+    if experiment.draw not in DRAWINGS:
+        raise unknown("value of draw", experiment.draw, DRAWINGS, f" in {path}")
+    if (experiment.draw == "table") != bool(experiment.columns):
+        raise InputError(f"{path}: a table needs columns, and a figure has none; choose from: {', '.join(COLUMNS)}")
+    for column in experiment.columns:
+        _require_column(column, path)
+    for method, numbers in experiment.paper.items():
+        choose(method, "")
+        for column, number in numbers.items():
+            _require_column(column, path)
+            if not isinstance(number, int | float):
+                raise InputError(f"{path}: the paper's {column} of {method} is {number!r}; write a number")
+    for method in experiment.methods:
+        choose(method, "")
+    return experiment
+
+
+def read_setup(path: Path, scale: str) -> Setup:
+    """Read a setup at a scale; what the scale says replaces what stands above it."""
+    if scale not in SCALES:
+        raise unknown("scale", scale, SCALES)
+    content = _read(path, {**_SETUP, "scale": dict}, ())
+    scales = content.pop("scale", {})
+    if scale not in scales:
+        raise InputError(f"{path} has no [scale.{scale}]; it has: {', '.join(scales) or 'none'}")
+    content |= _checked(scales[scale], _SETUP, (), f"{path}, [scale.{scale}]")
+    _checked(content, _SETUP, ("title", "data", "model", "runs"), f"{path} at scale {scale}")
+    runs = tuple(_run(run, path) for run in content.pop("runs"))
+    seeds_of = {method: _seeds(seeds, path) for method, seeds in content.pop("seeds_of", {}).items()}
+    setup = Setup(path.parent.name, scale, runs=runs, seeds_of=seeds_of, **content)
+    for method in (*setup.without, *setup.seeds_of):
+        choose(method, "")
+    return setup
+
+
+def _run(run: Any, path: Path) -> tuple[str | int, tuple[int, ...]]:
+    if not isinstance(run, dict) or set(run) != {"class", "seeds"} or not run["seeds"]:
+        raise InputError(f"{path}: {run!r} is not a run; write {{ class = NAME, seeds = [0, 1] }}")
+    return run["class"], _seeds(run["seeds"], path)
+
+
+def _seeds(seeds: Any, path: Path) -> tuple[int, ...]:
+    if not isinstance(seeds, list) or not all(isinstance(seed, int) for seed in seeds):
+        raise InputError(f"{path}: seeds {seeds} are not whole numbers; write a list such as [0, 1]")
+    return tuple(seeds)
+
+
+def _setup_of(path: Path) -> Path:
+    """Return the setup of a single file: the one that it names, else the one beside it."""
+    named = _read(path, _EXPERIMENT, ()).get("setup")
+    candidates = [path.parent / SETUP] if named is None else [built_in() / named / SETUP, path.parent / named]
+    found = next((one for one in candidates if one.is_file()), None)
+    if found is None:
+        raise InputError(f'{path} has no setup; put {SETUP} beside it, or name one in it, such as setup = "cifar10"')
+    return found
+
+
+def _read(path: Path, keys: Mapping[str, type], needed: tuple[str, ...]) -> dict[str, Any]:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as TOML ({error}); correct it") from error
+    return _checked(content, keys, needed, str(path))
+
+
+def _checked(content: dict[str, Any], keys: Mapping[str, type], needed: tuple[str, ...], where: str) -> dict[str, Any]:
+    """Raise unless every key is known and of its type, and those needed are there."""
+    for key, value in content.items():
+        if key not in keys:
+            raise unknown("key", key, keys, f" in {where}")
+        if type(value) is not keys[key]:
+            raise InputError(f"{where}: {key} is {value!r}; it must be {_WORDS[keys[key]]}")
+    if missing := [key for key in needed if key not in content]:
+        raise InputError(f"{where} lacks {', '.join(missing)}; add it")
+    return content
+
+
+def _tuples(content: Mapping[str, Any], *keys: str) -> dict[str, tuple[Any, ...]]:
+    return {key: tuple(content[key]) for key in keys if key in content}
+
+
+def _require_column(column: str, path: Path) -> None:
+    if column not in COLUMNS:
+        raise unknown("column", column, COLUMNS, f" in {path}")

@@ -1,0 +1,124 @@
+"""What `unclass paper` writes: tables, figures, the page."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from unclass.comparison.run import Plan
+from unclass.errors import InputError
+from unclass.predictions import load_predictions
+from unclass.reproduction.drawn import look_at
+from unclass.reproduction.schedule import Job
+from unclass.storage import write_atomically
+from unclass.training.engine import Engine
+
+FORMATS = ("pdf", "png")
+Figures = Iterator[tuple[str, Callable[[], Any]]]
+
+
+def write_outputs(
+    summary: Mapping[str, Any],
+    plans: Sequence[Plan],
+    jobs: Sequence[Job],
+    audits: Sequence[dict[str, Any]],
+    out: Path,
+    engine: Engine,
+) -> dict[str, Any]:
+    """Write everything and return what was written; a figure that cannot be drawn says why."""
+    from unclass.report.audit_page import write_report  # jinja2 and matplotlib take a second to import: not for --help
+    from unclass.report.paper.page import write_page
+
+    tables = [path for one in summary["experiments"] if one["draw"] == "table" for path in _tables(summary, one, out)]
+    pictures: dict[str, list[Path]] = {}
+    missing: dict[str, str] = {}
+    for experiment in [one for one in summary["experiments"] if one["draw"] != "table"]:
+        for name, draw in _drawings(experiment, summary, plans, jobs, out, engine):
+            try:
+                pictures.setdefault(experiment["name"], []).append(_save(draw(), out / "figures" / name))
+            except InputError as error:
+                missing[experiment["name"]] = str(error)
+    report = write_page(summary, pictures, missing, out / "report.html")
+    written: dict[str, Any] = {"report": str(report), "tables": [str(path) for path in tables]}
+    if audits:
+        rows = [row for case in summary["cases"] for row in case["rows"]]
+        written["audits"] = str(write_report(audits, out / "audits.html", rows))
+    return {**written, "figures": [str(one) for files in pictures.values() for one in files], "missing": missing}
+
+
+def _tables(summary: Mapping[str, Any], experiment: Mapping[str, Any], out: Path) -> Iterator[Path]:
+    from unclass.report.paper.blocks import beside_paper
+    from unclass.report.paper.latex import latex
+    from unclass.report.paper.table import long_csv
+
+    head = f"# {experiment['title']}\n\n{experiment['shows']}\n\n"
+    texts = {
+        "md": head + beside_paper(summary, experiment),
+        "tex": "\n".join(latex(experiment, case, summary["command"]) for case in summary["cases"]),
+        "csv": long_csv(experiment, summary["cases"]),
+    }
+    for kind, text in texts.items():
+        path = out / "tables" / f"{experiment['name']}.{kind}"
+        yield write_atomically(path, partial(_write_text, text))
+
+
+def _write_text(text: str, file: Path) -> None:
+    file.write_text(text, encoding="utf-8")
+
+
+def _save(figure: Any, path: Path) -> Path:
+    for kind in FORMATS:
+        write_atomically(path.with_name(f"{path.name}.{kind}"), partial(figure.savefig, dpi=200, format=kind))
+    return path.with_name(f"{path.name}.png")
+
+
+def _drawings(
+    experiment: Mapping[str, Any],
+    summary: Mapping[str, Any],
+    plans: Sequence[Plan],
+    jobs: Sequence[Job],
+    out: Path,
+    engine: Engine,
+) -> Figures:
+    """Yield a figure for each class, of its first seed where it shows single models."""
+    from unclass.report.figures import comparison as draw
+    from unclass.report.paper.figures import attack_success_beside, recalibration_curves, times_beside
+
+    bars = {"attack-success": attack_success_beside, "time": times_beside}
+    pictures = {
+        "attention": draw.attention_grid,
+        "decision-space": draw.decision_space,
+        "recalibration": recalibration_curves,
+    }
+    for case in summary["cases"]:
+        name = f"{experiment['name']}-{case['class']}"
+        if experiment["draw"] in bars:
+            yield name, partial(bars[experiment["draw"]], experiment, case)
+            continue
+        plan = next(plan for plan in plans if plan.seeds[0] == case["seeds"][0])
+        own = {job.method: job for job in jobs if (job.forget_class, job.seed) == (case["class"], case["seeds"][0])}
+        chosen = [own[method] for method in experiment["methods"]]
+        if experiment["draw"] == "entropy":
+            yield name, partial(_entropies, chosen)
+            continue
+        part = experiment["draw"].replace("-", "_")
+        kept = out / "pictures" / f"{name}.json"
+        yield name, partial(_picture, pictures[experiment["draw"]], plan, chosen, part, kept, engine)
+
+
+def _picture(
+    figure: Callable[[Mapping[str, Any]], Any], plan: Plan, jobs: Sequence[Job], part: str, kept: Path, engine: Engine
+) -> Any:
+    from unclass.report.paper.figures import with_short_titles
+
+    return with_short_titles(figure(look_at(plan, jobs, part, kept, engine)))
+
+
+def _entropies(jobs: Sequence[Job]) -> Any:
+    from unclass.report.figures.comparison import entropies
+
+    paths = {job.method: job.folder / "predictions.safetensors" for job in jobs}
+    models = {method: load_predictions(path) for method, path in paths.items() if path.exists()}
+    if not models:
+        raise InputError("there is no finished run to draw; run the command again without --no-run")
+    return entropies(models)

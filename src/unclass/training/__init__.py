@@ -1,0 +1,1 @@
+"""Training: the one loop, resuming it, and several processes as one."""

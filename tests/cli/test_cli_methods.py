@@ -1,0 +1,78 @@
+"""unclass methods says what the reference runs measured, and nothing else."""
+
+import inspect
+import json
+from typing import Any
+
+import pytest
+
+import unclass
+from unclass.cli import run
+from unclass.methods import METHODS
+from unclass.reproduction import measured, reference_summaries
+
+
+@pytest.fixture
+def answer(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    assert run(["methods", "--json"]) == 0
+    content: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return content
+
+
+def test_every_method_is_there_with_a_sentence_and_what_it_reads(answer: dict[str, Any]) -> None:
+    assert list(answer["methods"]) == list(METHODS)
+    for name, about in answer["methods"].items():
+        assert about["needs"] == METHODS[name].needs.words()
+        assert about["summary"].endswith(".")
+
+
+def test_the_default_is_what_forget_takes(answer: dict[str, Any]) -> None:
+    assert answer["default"] == "boundary-shift"
+    assert inspect.signature(unclass.forget).parameters["method"].default == answer["default"]
+
+
+def test_distances_are_those_of_the_summary_by_hand(answer: dict[str, Any]) -> None:
+    ((name, summary),) = list(reference_summaries().items())[:1]
+    case = summary["cases"][0]
+    rows = {row["method"]: row for row in case["rows"]}
+    (found,) = (one for one in answer["methods"]["finetune"]["measured"] if one["setup"] == name and
+                one["method"] == "finetune" and one["forgotten"] == case["class"])  # fmt: skip
+    for short, key in (("D_rt", "accuracy_retain_test"), ("D_f", "accuracy_forget"), ("ASR", "attack_success_rate")):
+        by_hand = abs(100 * rows["finetune"][key]["mean"] - 100 * rows["retrain"][key]["mean"])
+        assert found["distances"][short] == pytest.approx(by_hand)
+    assert found["seconds"] == rows["finetune"]["seconds"]["mean"]
+
+
+def figure(mean: float) -> dict[str, float]:
+    return {"mean": mean, "spread": 0.0}
+
+
+def row(method: str, **more: Any) -> dict[str, Any]:
+    keys = ("accuracy_retain_test", "accuracy_forget", "attack_success_rate")
+    return {"method": method, "runs": 1, "seeds": [0], "seconds": figure(10), "speed_up": 2.0, "updates": None,
+            "verdict": None, **{key: figure(0.5) for key in keys}, **more}  # fmt: skip
+
+
+def test_what_did_not_run_or_had_nothing_beside_it_is_not_measured() -> None:
+    rows = [row("retrain"), row("fisher", runs=0, seconds=None), row("original", seconds=None), row("finetune")]
+    assert [one.method for one in measured({"x": {"cases": [{"class": "a", "rows": rows}]}})] == ["retrain", "finetune"]
+    assert measured({"x": {"cases": [{"class": "a", "rows": rows[3:]}]}}) == []
+
+
+def test_the_table_says_hardware_data_class_and_seeds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["methods"]) == 0
+    text = capsys.readouterr().out
+    summaries = reference_summaries()
+    for name, summary in summaries.items():
+        assert name in text and summary["environment"]["hardware"]["processor"] in text
+        assert all(f"{case['class']} (seed" in text for case in summary["cases"])
+    ran = {one.method for one in measured(summaries)}
+    assert ("not measured" in text) == bool(set(METHODS) - ran)
+    assert "(default)" in text and "reference" in text
+
+
+def test_the_list_names_every_form_of_data_and_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["list", "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert {"webdataset:PATTERN", "hf:FOLDER", "csv:FILE"} <= set(content["data"])
+    assert {"timm:NAME", "hf:FOLDER", "package.module:factory", "resnet-50"} <= set(content["models"])
