@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from unclass.data import Batches, Split, TrainingData, Withheld
 from unclass.errors import InputError
 from unclass.methods.retrain import Retrain, reset
-from unclass.models import Card, Classifier, build, save, sources, weights_digest
+from unclass.models import Card, Classifier, build, origins, save, weights_digest
 from unclass.models.any_output import Logits
 from unclass.models.networks.small_cnn import SmallCNN
 from unclass.training.engine import Engine
@@ -138,7 +138,7 @@ def test_a_network_of_ones_own_keeps_no_trained_weight_either(name: str) -> None
 @pytest.fixture
 def from_library(monkeypatch: pytest.MonkeyPatch) -> Classifier:
     """A trained network with a card that names its library, which draws a number that no layer does."""
-    monkeypatch.setitem(sources.SOURCES, "library", lambda name, classes, shape, options: Scaled(torch.rand(1)))
+    monkeypatch.setitem(origins.SOURCES, "library", lambda name, classes, shape, options: Scaled(torch.rand(1)))
     return trained_somehow(build(Card("library:scaled", tuple("abcd"), (1, 2, 2))))
 
 

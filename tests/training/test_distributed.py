@@ -147,9 +147,7 @@ def test_one_process_keeps_its_batches_and_its_batch_norm(digits, model):
 
 def test_several_launched_processes_are_never_taken_for_one(digits, model, engine, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(
-        InputError, match=r"launched 2 processes, 1 take part; call unclass.training"
-    ):
+    with pytest.raises(InputError, match=r"launched 2 processes, 1 take part; call unclass.training"):
         distributed.world()
     with pytest.raises(InputError, match="launched 2 processes"):
         engine.fit(model, Batches(digits.train), cross_entropy, epochs=1, lr=0.1)
