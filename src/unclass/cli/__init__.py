@@ -13,6 +13,7 @@ from unclass.cli.doctor import doctor
 from unclass.cli.evaluate import evaluate
 from unclass.cli.figures import figures
 from unclass.cli.forget import forget
+from unclass.cli.glossary import glossary
 from unclass.cli.listing import list_
 from unclass.cli.methods import methods
 from unclass.cli.paper import paper
@@ -26,7 +27,7 @@ INTERRUPTED = 130
 
 app = typer.Typer(
     help="Make a trained image classifier forget a class, and see how close that comes to retraining.\n\n"
-    "Start with: unclass demo",
+    "Start with: unclass demo. Words such as D_r or ASR: unclass glossary",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -44,6 +45,7 @@ app.command()(paper)
 app.command()(results)
 app.command()(methods)
 app.command(name="list")(list_)
+app.command()(glossary)
 
 
 def main() -> None:

@@ -1,0 +1,120 @@
+"""The words of this project, each explained once: help, reports and docs/glossary.md all take them from here."""
+
+import re
+
+from unclass.errors import unknown
+
+GLOSSARY: dict[str, str] = {
+    "accuracy": "The share of images that a model puts into the right class.",
+    "architecture": "The kind of network: which layers it has and how they are joined, without the weights.",
+    "ASR": "Attack success rate, the paper's measure of privacy: the share of the forgotten images that an attacker "
+    "still takes for training images. Good is not 0 but what a retrained model has.",
+    "AUC": "Area under the curve: how often a score puts an image of one group above an image of the other. "
+    "0.5 is guessing, 1 tells them apart every time.",
+    "audit": "A set of checks that ask whether a class is really gone and the rest unharmed. It ends in a verdict.",
+    "batch norm": "Batch normalisation, a layer that shifts and scales what passes through it by running statistics.",
+    "boundary": "Where a network changes its mind from one class to another. Boundary methods move it, so that images "
+    "of the forgotten class fall on the side of the classes that stay.",
+    "card": "What a checkpoint says of itself: architecture, class names, picture size, normalisation, how it was "
+    "trained and what it has forgotten. It lies in the metadata of the safetensors file.",
+    "carries the verdict": "Said of the few checks that decide; all others are shown to help understand them.",
+    "checkpoint": "A file with a network's weights. Ours are safetensors with a card.",
+    "CKA": "Centred kernel alignment: how alike two networks see the same images inside a layer, from 0 to 1.",
+    "class": "What a classifier can answer: a thing, a person, a digit. The data set gives each image one.",
+    "control": "A model of which the right answer is known in advance. The audit must fail a logit mask, which only "
+    "hides the class.",
+    "D_f": "The images to forget: training images of the forgotten class, or those that a forget list names. "
+    "A good unlearned model no longer recognises them as their class.",
+    "D_ft": "Test images of the forgotten class: the model has never seen them.",
+    "D_r": "The training images that stay (retain).",
+    "D_rt": "Test images of the classes that stay. Accuracy on them shows whether the rest of the model is unharmed.",
+    "epoch": "One round of training through all images.",
+    "epsilon": "ε, how far an attack may change a pixel, where pixels go from 0 to 1.",
+    "features": "The numbers that a network has made of an image when it reaches the head.",
+    "FGSM": "Fast gradient sign method: one step that changes an image so that the network mistakes it for another "
+    "class. Boundary Shrink uses it to find the nearest class. PGD takes several smaller steps.",
+    "Fisher information": "How much a weight matters to the images that stay. Fisher Forgetting adds noise to the "
+    "weights that matter little.",
+    "forget list": "A file that names single images to forget, where the rest of their class stays.",
+    "forget-only": "Working with nothing but the images to forget, where all others are no longer there.",
+    "head": "The last layer of a network. It has one row of weights for each class and turns features into logits.",
+    "JS divergence": "Jensen–Shannon divergence, a distance between the answers of two models, from 0 (equal) to 0.69.",
+    "K": "The number of classes. Guessing is right for one image in K.",
+    "limit": "The value up to which a check passes. Where it can, it comes from retrained models on the same data.",
+    "linear probe": "A new head trained on the features: how much they still know of the class.",
+    "logit": "A network's score for a class. The highest of an image's logits is the answer; softmax turns them into "
+    "probabilities.",
+    "logit mask": "Lowering the logit of one class so that it is never the answer. It hides the class and forgets "
+    "nothing, so it serves as a control.",
+    "member": "An image that the model was trained on. A membership inference attack tells members from others.",
+    "method": "A way to make a model forget, such as boundary-shift or finetune. `unclass methods` lists them.",
+    "noise band": "How far retrained models with different seeds are apart. Closer than that is no difference.",
+    "normalisation": "Subtracting a mean from pixels and dividing by a standard deviation before the first layer. Our "
+    "checkpoints do it themselves and take pixels from 0 to 1.",
+    "original": "The trained model before anything was forgotten. It is never changed.",
+    "own logit": "The logit of the forgotten class, compared with the mean of the others. If it still rises for images "
+    "of that class, the class is hidden, not gone.",
+    "population attack": "Telling the forgotten training images from test images of the same class by the outputs. "
+    "A model that was never trained on them cannot treat them differently.",
+    "preset": "Named settings of a method: `paper`, `authors`, or those that were measured on a data set.",
+    "recalibration": "Computing the batch-norm statistics anew from images that stay, without labels and without "
+    "training. It brings a class back that was only forgotten in those statistics.",
+    "record": "The JSON file beside every result: command, options, seeds, versions, hardware, digests and scores.",
+    "relearning": "Training an unlearned model for a few steps and watching how fast the class comes back.",
+    "retain": "To keep. The retain images are those of the classes that stay.",
+    "retrained": "A model trained from scratch without the forgotten images. It is what forgetting should come near "
+    "to, so every score is read beside its own.",
+    "RMIA": "Robust membership inference attack: compares each image with others of the same kind.",
+    "running statistics": "The mean and variance that a batch norm has collected in training and uses afterwards.",
+    "safetensors": "A file format for weights that cannot run code when it is opened.",
+    "seed": "The number that all random choices follow from. Same seed, same result.",
+    "self-check": "Whether the audit can fail on this data: it must fail the original and the control, and pass every "
+    "retrained model. Otherwise it says undecided.",
+    "shadow class": "An extra class that Boundary Expanding sends the forgotten images to, and then cuts off.",
+    "shadow model": "A further model trained so that an attack can learn what members look like.",
+    "speed-up": "How many times faster a method was than retraining in the same run.",
+    "stem": "The layers of a network before the tail. Boundary Shift leaves them as they are.",
+    "tail": "The last layers of a network, which Boundary Shift trains: at most a tenth of the work.",
+    "temperature": "τ, by which logits are divided before softmax. Below 1 it makes answers more certain.",
+    "U-LiRA": "A likelihood-ratio attack on unlearning with shadow models; strong and slow.",
+    "unlearned": "The model after a method has made it forget.",
+    "updates": "What each training step added to the weights. Amnesiac Unlearning needs them recorded in training.",
+    "verdict": "What an audit ends in: passed, failed, or undecided with the reason.",
+}
+
+INTRODUCTION = """# Glossary
+
+Every short word that the tables, reports and pages use. On the command line: `unclass glossary`, or one word,
+`unclass glossary ASR`. This page is made from `src/unclass/report/glossary.py`:
+`unclass glossary --markdown > docs/glossary.md`.
+"""
+
+
+def explain(word: str) -> str:
+    """Return what a word means, however it is written: `D_f`, `d_f`, `Batch-Norm`.
+
+    >>> explain("d_r")
+    'The training images that stay (retain).'
+    """
+    known = {_plain(name): name for name in GLOSSARY}
+    if _plain(word) not in known:
+        raise unknown("word", word, GLOSSARY)
+    return GLOSSARY[known[_plain(word)]]
+
+
+def anchor(word: str) -> str:
+    """Return where a word stands on the glossary's page.
+
+    >>> anchor("batch norm"), anchor("U-LiRA")
+    ('batch-norm', 'u-lira')
+    """
+    return re.sub(r"\s+", "-", word.lower())
+
+
+def as_markdown() -> str:
+    """Return the page docs/glossary.md."""
+    return INTRODUCTION + "".join(f"\n## {word}\n\n{meaning}\n" for word, meaning in GLOSSARY.items())
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"[\s_-]+", "-", word.strip().lower())
