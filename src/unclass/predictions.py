@@ -9,8 +9,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from unclass.data.images import Batches, ImageSet
-from unclass.data.split import BatchSource, Split
+from unclass.data.batches import Batches, BatchSource
+from unclass.data.images import ImageSet
+from unclass.data.split import Split
 from unclass.errors import InputError
 from unclass.storage import write_atomically
 from unclass.training.engine import Engine

@@ -5,7 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unclass.data.images import Batches, ImageData, ImageSet
+from unclass.data.batches import Batches
+from unclass.data.images import ImageData, ImageSet
 from unclass.errors import InputError
 
 counts = st.integers(1, 70)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from PIL import Image
 
-from unclass.data.images import Batches
+from unclass.data.batches import Batches
 from unclass.data.options import DataOptions
 from unclass.data.pictures import Decoded, Files, load_images
 from unclass.data.pictures import decode as decode_image

@@ -2,8 +2,9 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-from unclass.data.images import Batches, ImageData, ImageSet
-from unclass.data.split import Counted, Indexed, Split, Withheld, set_epoch
+from unclass.data.batches import Batches, Counted, Indexed, Withheld, set_epoch
+from unclass.data.images import ImageData, ImageSet
+from unclass.data.split import Split
 from unclass.errors import InputError
 
 

@@ -1,14 +1,13 @@
-"""Labelled images: one copy of the pixels, any number of views, and re-iterable batches of (x, y)."""
+"""Labelled images: one copy of the pixels, any number of views."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset
 
 from unclass.data.classes import find_class
 from unclass.data.names import Names
@@ -83,68 +82,6 @@ class ImageSet:
                 state.update(self.read(rows).contiguous().numpy().tobytes())
         state.update(self.labels.numpy().tobytes())
         return state.hexdigest()
-
-
-def chunks(rows: Tensor, size: int) -> tuple[Tensor, ...]:
-    """Cut rows into batches. A last batch of one joins its neighbour: batch norm needs two."""
-    parts: tuple[Tensor, ...] = rows.split(size) if len(rows) else ()
-    return (*parts[:-2], torch.cat(parts[-2:])) if len(parts) > 1 and len(parts[-1]) == 1 else parts
-
-
-class _Rows(Dataset[Any]):
-    """Lets DataLoader workers decode whole batches. They hand over errors, so that these stay the line they are."""
-
-    def __init__(self, images: ImageSet) -> None:
-        self.images = images
-
-    def __getitem__(self, rows: Any) -> tuple[Tensor, Tensor] | InputError:
-        try:
-            return self.images.read(rows), self.images.labels[rows]
-        except InputError as error:
-            return error
-
-
-class Batches:
-    """Re-iterable batches of (x, y), x in [0, 1] or as its owner made it.
-
-    The order is a function of seed and epoch alone, so that every process and every resumed run walks the same way.
-    """
-
-    def __init__(
-        self, images: ImageSet, batch_size: int = 64, *, shuffle: bool = False, seed: int = 0, workers: int = 0
-    ) -> None:
-        if batch_size < 1:
-            raise InputError(f"batch size {batch_size} is not allowed; use 1 or more")
-        self.images, self.batch_size, self.shuffle, self.seed, self.workers = images, batch_size, shuffle, seed, workers
-        self.epoch = 0
-
-    def set_epoch(self, epoch: int) -> None:
-        self.epoch = epoch
-
-    def __len__(self) -> int:
-        return len(self.order(0))
-
-    def order(self, epoch: int) -> tuple[Tensor, ...]:
-        """Return the rows of each batch in this epoch."""
-        count = len(self.images)
-        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
-        rows = torch.randperm(count, generator=generator) if self.shuffle else torch.arange(count)
-        return chunks(rows, self.batch_size)
-
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        order = self.order(self.epoch)
-        if isinstance(self.images.source, Tensor):
-            pairs: Any = ((self.images.read(rows), self.images.labels[rows]) for rows in order)
-        else:
-            # A generator of its own: streaming must not use up torch's random numbers, which methods draw from.
-            own = torch.Generator().manual_seed(self.seed)
-            rows = _Rows(self.images)
-            pairs = DataLoader(rows, batch_size=None, sampler=order, num_workers=self.workers, generator=own)
-        for pair in pairs:
-            if isinstance(pair, InputError):
-                raise pair
-            pixels, labels = pair
-            yield pixels if pixels.is_floating_point() else pixels.float().div_(255), labels
 
 
 @dataclass(frozen=True)

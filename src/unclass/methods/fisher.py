@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vjp, vmap
 
-from unclass.data.split import BatchSource, TrainingData
+from unclass.data.batches import BatchSource
+from unclass.data.split import TrainingData
 from unclass.methods.method import Needs, Preset
 from unclass.models.head import find_head
 from unclass.training.engine import Engine

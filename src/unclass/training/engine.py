@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from unclass.data.split import BatchSource, set_epoch
+from unclass.data.batches import BatchSource, set_epoch
 from unclass.errors import Diverged, InputError, unknown
 from unclass.models.classifier import weights_digest
 from unclass.progress import Tracker, silent

@@ -10,7 +10,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from unclass.data.images import Batches
+from unclass.data.batches import Batches
 from unclass.errors import InputError
 from unclass.models.any_model import inner
 from unclass.models.any_output import Logits

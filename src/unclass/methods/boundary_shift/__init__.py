@@ -10,7 +10,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from unclass.data.split import Indexed, TrainingData
+from unclass.data.batches import Indexed
+from unclass.data.split import TrainingData
 from unclass.errors import InputError
 from unclass.methods.boundary_shift.head_rows import forget_rows
 from unclass.methods.boundary_shift.statistics import Versions, Watched, batch_norm_moments, subtract_moments, watch

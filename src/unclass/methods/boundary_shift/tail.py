@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from unclass.data.split import Draws
+from unclass.data.batches import Draws
 from unclass.errors import Diverged
 from unclass.methods.boundary_shift.statistics import Versions, all_follow, feeding, follow
 from unclass.training.engine import Engine, Loss

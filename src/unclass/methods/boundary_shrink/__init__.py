@@ -8,7 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from unclass.data.split import Indexed, TrainingData
+from unclass.data.batches import Indexed
+from unclass.data.split import TrainingData
 from unclass.methods.boundary_shrink.neighbours import (
     Search,
     cross_samples,
