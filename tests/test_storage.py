@@ -101,7 +101,7 @@ def test_output_that_exists_is_replaced_only_by_force(tmp_path):
     require_absent(path, force=False)
     path.write_text("")
     require_absent(path, force=True)
-    with pytest.raises(InputError, match=r"exists already; .* --force"):
+    with pytest.raises(InputError, match=r"exists already; .* `force`"):
         require_absent(path, force=False)
 
 

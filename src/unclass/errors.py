@@ -1,4 +1,7 @@
-"""One kind of error for bad input: a single line that says what was given, what is allowed and what to do."""
+"""One kind of error for bad input: a single line that says what was given, what is allowed and what to do.
+
+Messages name arguments in backquotes, as Python has them: `skip_bad`. The command line shows them as its options.
+"""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -177,7 +177,7 @@ def asked_by(
     if not forget_only:
         return where
     if not classes:
-        raise InputError("the class of the images to forget was not given; name it with --class")
+        raise InputError("the class of the images to forget was not given; name it with `classes`")
     if not where.classes:
         raise InputError("the model does not name its classes, so which to forget is unknown; give it a card")
     found = (find_class(where.classes, label, " in the model") for label in classes)

@@ -59,7 +59,7 @@ def require_space(path: Path, needed: int) -> None:
 def require_absent(path: Path, force: bool) -> None:
     """Raise if `path` is there and may not be replaced."""
     if path.exists() and not force:
-        raise InputError(f"{path} exists already; choose another name or add --force")
+        raise InputError(f"{path} exists already; choose another name or add `force`")
 
 
 def existing(path: Path) -> Path:

@@ -228,7 +228,7 @@ def test_the_growth_figure_has_a_panel_for_each_quantity() -> None:
     named = {"points": [{"method": SHIFT, **point} for point in points]}
     figure = growth_figure({"forget_images": curve, "retain_images": curve, "classes": named, "model": curve})
     assert len(figure.axes) == 4
-    with pytest.raises(InputError, match="--grow"):
+    with pytest.raises(InputError, match="`grow`"):
         growth_figure(None)
 
 

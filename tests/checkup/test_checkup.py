@@ -99,7 +99,7 @@ def test_wrong_normalisation_is_told_with_both_accuracies_and_the_option(
     found = consult(Classifier(trained.network, card), digits)["normalisation"]
     assert found.status == "wrong"
     assert found.says.count("%") == 2 and "mean and std of 0.5" in found.says
-    assert found.advice == "give --model small-cnn --mean 0.5 --std 0.5"
+    assert found.advice == "give `model` small-cnn `mean` 0.5 `std` 0.5"
 
 
 def test_a_bare_network_is_told_to_normalise_its_images(trained: Classifier, digits: ImageData) -> None:
@@ -170,7 +170,7 @@ def test_another_number_of_outputs_is_found(digits: ImageData, trained: Classifi
 def test_several_heads_are_listed_and_matter_only_to_methods_that_need_one(digits: ImageData) -> None:
     torch.manual_seed(0)
     found = consult(TwoHeads(), digits)["head"]
-    assert found.status == "wrong" and "one, other" in found.says and "--head" in found.advice
+    assert found.status == "wrong" and "one, other" in found.says and "`head`" in found.advice
     assert consult(TwoHeads(), digits, method="finetune")["head"].status == "doubtful"
     assert consult(TwoHeads(), digits, head="other")["head"].status == "good"
 
@@ -203,7 +203,7 @@ def test_a_class_that_is_forgotten_already_is_pointed_out(trained: Classifier, d
 def test_too_little_memory_is_found(trained: Classifier, digits: ImageData, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(costs, "free_memory", lambda device: 1000)
     found = consult(trained, digits)["memory"]
-    assert found.status == "wrong" and "--batch-size" in found.advice
+    assert found.status == "wrong" and "`batch_size`" in found.advice
 
 
 def test_time_is_reckoned_by_epochs_and_images(split: Split) -> None:

@@ -86,7 +86,7 @@ def picture(path: Path, seed: int) -> None:
         (["--nonsense"], "No such option: --nonsense"),
         (["--data", "digts"], "unknown data set 'digts'"),
         (["--data", "digts"], "(did you mean digits?)"),
-        (["--method", "amnesiac"], "record them with: unclass train DATA --record-updates DIR"),
+        (["--method", "amnesiac"], "record them while training with --record-updates DIR"),
     ],
 )
 def test_bad_options_are_named_with_what_is_allowed(

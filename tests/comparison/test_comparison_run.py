@@ -120,7 +120,7 @@ def test_a_killed_comparison_goes_on(
 def test_other_settings_in_the_same_folder_are_refused(plan: Plan, engine: Engine, change: dict[str, Any]) -> None:
     plan = replace(plan, methods=[])
     list(compare(plan, engine))
-    with pytest.raises(InputError, match="other settings; choose another --out or delete it"):
+    with pytest.raises(InputError, match="other settings; choose another `out` or delete it"):
         list(compare(replace(plan, **change), engine))
 
 
@@ -178,7 +178,7 @@ def test_a_method_without_its_recorded_updates_is_refused_before_anything_runs(
     plan: Plan, engine: Engine, trained: Classifier, runs: list[str], tmp_path: Path
 ) -> None:
     path = save(trained, tmp_path / "given.safetensors")
-    with pytest.raises(InputError, match=r"amnesiac cannot run.*leave amnesiac out of --methods"):
+    with pytest.raises(InputError, match=r"amnesiac cannot run.*leave amnesiac out of `methods`"):
         list(compare(replace(plan, originals=[path]), engine))
     assert runs == []
 

@@ -29,7 +29,7 @@ def test_value_out_of_range_is_named_in_the_error(name, value):
 
 
 def test_nothing_is_held_back_where_only_the_images_to_forget_are_there():
-    with pytest.raises(InputError, match="leave --validation out"):
+    with pytest.raises(InputError, match="leave `validation` out"):
         DataOptions(validation=0.1, only=("3",))
 
 

@@ -117,7 +117,7 @@ def test_unreadable_images_are_counted_and_named(tmp_path, budget):
     paths[1].write_text("not an image")
     paths[4].write_bytes(b"")
     options = DataOptions(memory_budget=budget)
-    with pytest.raises(InputError, match=r"^2 of 5 images cannot be read: cat/1.png, dog/1.png; repair .*--skip-bad$"):
+    with pytest.raises(InputError, match=r"^2 of 5 images cannot be read: cat/1.png, dog/1.png; repair .*`skip_bad`$"):
         load(paths, [0, 0, 0, 1, 1], options)
     kept = load(paths, [0, 0, 0, 1, 1], replace(options, skip_bad=True))
     assert kept.places.tolist() == [0, 2, 3]
@@ -148,7 +148,7 @@ def test_truncated_image_is_found_when_decoding(tmp_path):
     (tmp_path / "long.jpg").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match=r"1 of 3 images cannot be read: long.jpg"):
         load([*paths, tmp_path / "long.jpg"], [0, 0, 1], DataOptions())
-    with pytest.raises(InputError, match=r"long.jpg cannot be read .*; repair it, remove it or add --skip-bad"):
+    with pytest.raises(InputError, match=r"long.jpg cannot be read .*; repair it, remove it or add `skip_bad`"):
         streamed_files([tmp_path / "long.jpg"], 8)[torch.tensor([0])]
 
 

@@ -77,9 +77,9 @@ def test_listed_images_go_and_the_rest_of_their_class_stays():
 
 
 def test_list_and_data_that_contradict_the_classes_are_explained():
-    with pytest.raises(InputError, match="the list has images of emu, which --class does not name"):
+    with pytest.raises(InputError, match="the list has images of emu, not in `classes`"):
         Split.of(pets(), ["dog"], rows=torch.tensor([1, 2]))
-    with pytest.raises(InputError, match=r"pets has images besides dog \(cat, emu, fox\); leave out --forget-only"):
+    with pytest.raises(InputError, match=r"pets has images besides dog \(cat, emu, fox\); leave out `forget_only`"):
         Split.of(pets(), ["dog"], forget_only=True)
     with pytest.raises(InputError, match="class 'dog' has no training images"):
         Split.of(pets(train=[], test=[]), ["dog"], forget_only=True)

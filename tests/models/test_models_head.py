@@ -152,7 +152,7 @@ def test_scaling_behind_the_only_candidate_leaves_no_doubt():
 
 
 def test_doubt_is_an_error_that_lists_the_candidates_and_the_option():
-    with pytest.raises(InputError, match=r"several layers .*: one, other; name one with --head NAME") as error:
+    with pytest.raises(InputError, match=r"several layers .*: one, other; name one with `head` NAME") as error:
         find_head(Twins(), X)
     assert "\n" not in str(error.value)
 

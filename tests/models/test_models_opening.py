@@ -68,7 +68,7 @@ def test_own_code_comes_back_in_the_form_of_its_weights(here: Path, trained: Cla
 def test_a_file_may_not_choose_code_to_run(here: Path, trained: Classifier) -> None:
     card = Card("own_code:network", DIGITS, GREY)
     save(Classifier(trained.network, card), here / "evil.safetensors")
-    with pytest.raises(InputError, match="a file may not choose to run; if you trust that code, name it: --model own_"):
+    with pytest.raises(InputError, match="a file may not choose to run; if you trust that code, name it: `model` own_"):
         load(here / "evil.safetensors")
     assert "own_code" not in sys.modules
     opened = open_model("own_code:network", here / "evil.safetensors", classes=DIGITS, shape=GREY)
@@ -117,7 +117,7 @@ def test_torchvision_models_are_opened_by_name(torchvision, here: Path) -> None:
         ("own_code:nothing", "returned a int; it must return a torch.nn.Module"),
         ("own_code:", "unknown model 'own_code:'"),
         ("hf:nowhere", "there is no checkpoint nowhere|no config.json in nowhere"),
-        ("timm:test_vit", "comes without trained weights; give them with --weights"),
+        ("timm:test_vit", "comes without trained weights; give them with `weights`"),
         ("small-cnn", "comes without trained weights"),
     ],
 )

@@ -78,7 +78,7 @@ def test_resnets_are_not_taken_for_each_other(into, of, tmp_path):
     save_file(of(10).state_dict(), tmp_path / "weights.safetensors")
     network = into(10)
     before = weights_digest(network)
-    with pytest.raises(InputError, match="of another architecture: name the right --model") as error:
+    with pytest.raises(InputError, match="of another architecture: name the right `model`") as error:
         load_pretrained(network, tmp_path / "weights.safetensors")
     assert "\n" not in str(error.value)
     assert weights_digest(network) == before

@@ -194,7 +194,7 @@ def test_originals_are_given_one_for_each_seed(
 def test_faces_ask_for_pretrained_weights_unless_at_scale_smoke(root: Path, tmp_path: Path) -> None:
     setup = read_setup(find("faces")[0], "fair")
     data = load(read_setup(find("cifar10")[0], "smoke"), DataOptions(root))
-    with pytest.raises(InputError, match="--set start=FILE"):
+    with pytest.raises(InputError, match="`set` start=FILE"):
         make_plans(setup, [], data, tmp_path, recipe={}, model_options={})
     assert not read_setup(find("faces")[0], "smoke").pretrained
     assert why_not("fisher", setup, 1) == "on seed 0 alone" and not why_not("fisher", setup, 0)

@@ -37,9 +37,9 @@ def train_shadows(
 ) -> Shadows:
     """Train `count` originals with other seeds and unlearn each by the method; retrain as many without the class."""
     if not isinstance(original, Classifier):
-        raise InputError("shadow models need a checkpoint with a card, to train alike; give --shadow-models instead")
+        raise InputError("shadow models need a checkpoint with a card, to train alike; give `shadow_models` instead")
     if Needs.UPDATES in method.needs:
-        raise InputError("shadow models cannot be unlearned from recorded updates; give --shadow-models instead")
+        raise InputError("shadow models cannot be unlearned from recorded updates; give `shadow_models` instead")
     recipe = original_recipe(original, data.name)
     unlearned: list[nn.Module] = []
     retrained: list[nn.Module] = []

@@ -91,7 +91,7 @@ def check_shape(model: nn.Module, data: ImageData) -> Finding:
     if not isinstance(model, Classifier) or model.card.shape == given:
         return good("size", f"pictures of {_by(given)}")
     says = f"pictures are read as {_by(given)}, the model was made for {_by(model.card.shape)}"
-    return doubtful("size", says, f"leave --size out, or give --size {model.card.shape[1]}")
+    return doubtful("size", says, f"leave `size` out, or give `size` {model.card.shape[1]}")
 
 
 def check_outputs(model: nn.Module, sample: Sample, classes: Sequence[str], engine: Engine) -> Finding:
@@ -103,7 +103,7 @@ def check_outputs(model: nn.Module, sample: Sample, classes: Sequence[str], engi
         return refused("outputs", error)
     except (RuntimeError, ValueError, AssertionError) as error:
         reason = " ".join(str(error).split())[:200]
-        return wrong("outputs", f"the model cannot take these pictures ({reason})", "set --size as in training")
+        return wrong("outputs", f"the model cannot take these pictures ({reason})", "set `size` as in training")
     if count != len(classes):
         return wrong("outputs", f"{count} for {len(classes)} classes", "give the data that the model was trained on")
     return good("outputs", f"{count}, one for each class")

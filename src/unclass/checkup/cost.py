@@ -123,7 +123,7 @@ def check_time(method: Method, split: Split, pace: Pace, classes: int, batch_siz
     )
     if least > LONG:
         return doubtful(
-            "time", says, "a method that reads D_f alone is quicker (unclass methods), or set --max-seconds"
+            "time", says, "a method that reads D_f alone is quicker (unclass methods), or set `max_seconds`"
         )
     return good("time", says)
 
@@ -141,8 +141,8 @@ def check_memory(
         return good("memory", says)
     says = f"{says}; {size(free)} are free"
     if needed > free:
-        return wrong("memory", says, "lower --batch-size, or use a machine with more memory")
-    return doubtful("memory", says, "lower --batch-size if it fails") if needed > free / 2 else good("memory", says)
+        return wrong("memory", says, "lower `batch_size`, or use a machine with more memory")
+    return doubtful("memory", says, "lower `batch_size` if it fails") if needed > free / 2 else good("memory", says)
 
 
 def free_memory(device: str) -> int | None:

@@ -43,7 +43,7 @@ def find_split(model: nn.Module, data: ImageData, intent: Intent, method: Method
     """Return what is to be forgotten and what stays, and whether that is what the method needs."""
     if not intent.classes and intent.forget_list is None:
         says = "none was given, so what the method needs and takes was not checked"
-        return None, [doubtful("class to forget", says, "give --class NAME")]
+        return None, [doubtful("class to forget", says, "give `classes` NAME")]
     try:
         rows = None if intent.forget_list is None else listed_rows(intent.forget_list, data)
         split = Split.of(data, intent.classes, forget_only=intent.forget_only, rows=rows)

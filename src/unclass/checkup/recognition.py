@@ -89,7 +89,7 @@ def check_accuracy(sample: Sample, seen: Tensor, classes: Sequence[str], one_cla
         )
     if near_chance(share, len(classes), len(sample)):
         return wrong(
-            "accuracy", f"{says}, as by guessing ({chance:.0%})", "give the weights, data and --size of training"
+            "accuracy", f"{says}, as by guessing ({chance:.0%})", "give the weights, data and `size` of training"
         )
     return good("accuracy", f"{says}, {chance:.1%} by guessing")
 
@@ -133,7 +133,7 @@ def _option(model: nn.Module, normalisation: Normalisation) -> str:
     mean, std = (",".join(f"{value:.4g}" for value in values) for values in normalisation)
     if not isinstance(model, Classifier):
         return f"normalise the images with mean {mean} and std {std}"
-    return f"give --model {model.card.architecture} --mean {mean} --std {std}"
+    return f"give `model` {model.card.architecture} `mean` {mean} `std` {std}"
 
 
 def _share(right: Tensor) -> float:

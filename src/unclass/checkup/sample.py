@@ -73,5 +73,5 @@ def check_reading(sample: Sample, skip_bad: bool) -> Finding:
     names = ", ".join(sample.unread[:3]) + (", …" if len(sample.unread) > 3 else "")
     says = f"{len(sample.unread)} of a sample of {count} {sample.kind} images cannot be read: {names}"
     if skip_bad and len(sample):
-        return doubtful("images", f"{says}; --skip-bad leaves them out")
-    return wrong("images", says, "repair them, or add --skip-bad")
+        return doubtful("images", f"{says}; `skip_bad` leaves them out")
+    return wrong("images", says, "repair them, or add `skip_bad`")

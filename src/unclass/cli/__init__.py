@@ -8,7 +8,7 @@ import typer
 from unclass.cli.audit import audit
 from unclass.cli.bench import bench
 from unclass.cli.compare import compare, demo
-from unclass.cli.console import error_console
+from unclass.cli.console import as_options, error_console
 from unclass.cli.doctor import doctor
 from unclass.cli.evaluate import evaluate
 from unclass.cli.figures import figures
@@ -78,5 +78,5 @@ def run(arguments: list[str]) -> int:
 
 def _bad_input(message: str, code: int = 2) -> int:
     error_console.print("error: ", end="", style="bold red", markup=False)
-    error_console.print(" ".join(message.split()), markup=False, soft_wrap=True)
+    error_console.print(as_options(" ".join(message.split())), markup=False, soft_wrap=True)
     return code

@@ -1,6 +1,7 @@
 """Where commands print: results to standard output, the rest to standard error; colour only on a terminal."""
 
 import json
+import re
 from typing import Any
 
 import typer
@@ -30,3 +31,16 @@ def give_json(value: Any) -> None:
     """Print a result for machines."""
     if distributed.is_first():
         typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def as_options(message: str) -> str:
+    """Say the arguments of the Python API, which messages name in backquotes, as the options that they are here."""
+    from unclass.cli import app  # the commands print by this file
+
+    names: dict[str, str] = {}
+    for command in typer.main.get_command(app).commands.values():  # type: ignore[attr-defined]
+        for option in [one for one in command.params if one.param_type_name == "option"]:
+            names.setdefault(option.name.rstrip("_"), option.opts[-1])
+            for without in option.secondary_opts:
+                names.setdefault(without.strip("-").replace("-", "_"), without)
+    return re.sub(r"`(\w+)`", lambda found: names.get(found[1], found[0]), message)

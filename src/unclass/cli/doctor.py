@@ -1,12 +1,12 @@
 """unclass doctor."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from unclass.api import DEFAULT_METHOD
 from unclass.checkup import SIGNS, Finding, Intent, check_up, opened, worst
 from unclass.cli import options as o
-from unclass.cli.console import give_json, say
+from unclass.cli.console import as_options, give_json, say
 from unclass.data import DataOptions
 from unclass.models import Opening
 from unclass.training.engine import Engine
@@ -41,6 +41,7 @@ def doctor(
     both, findings = opened(path, opening, data, where, classes, forget_only=forget_only)
     if both is not None:
         findings += check_up(*both, intent, engine)
+    findings = [replace(one, says=as_options(one.says), advice=as_options(one.advice)) for one in findings]
     status = worst(findings)
     if json_:
         give_json({"status": status, "findings": [asdict(finding) for finding in findings]})

@@ -154,7 +154,7 @@ def _run(
     if path.exists():
         record = read_record(path)
         if record["identity"] != identity:
-            raise InputError(f"{path} is of a run with other settings; choose another --out or delete it")
+            raise InputError(f"{path} is of a run with other settings; choose another `out` or delete it")
         return record
     engine = replace(engine, checkpoint=folder / "resume" if method is not None else None, observer=None)
     content: dict[str, Any] = {**about, "identity": identity, "cost": None, "figures": None, "failed": None}
@@ -209,7 +209,7 @@ def _lacking_updates(plan: Plan, original: Classifier, split: Split, specs: Sequ
                 check_updates(_updates(plan, seed), original, split.classes)
             except InputError as error:
                 if plan.strict:
-                    raise InputError(f"{spec} cannot run: {error}; or leave {spec} out of --methods") from error
+                    raise InputError(f"{spec} cannot run: {error}; or leave {spec} out of `methods`") from error
                 lacking[spec] = "no recorded updates of this model and class"
     return lacking
 
@@ -224,7 +224,7 @@ def _original(plan: Plan, seed: int, splits: Sequence[Split], engine: Engine) ->
     if path.exists():
         earlier = load(path)
         if earlier.card != trained_card(model, plan.data, recipe, settings):
-            raise InputError(f"{path} was trained with other settings; choose another --out or delete it")
+            raise InputError(f"{path} was trained with other settings; choose another `out` or delete it")
         return earlier
     engine = replace(engine, checkpoint=path.with_suffix(".resume"), observer=None)
     if any((method := choose(spec, plan.data.name)) and Needs.UPDATES in method.needs for spec in plan.methods):

@@ -62,4 +62,4 @@ class DataOptions:
                 f"validation {self.validation} is not allowed; use a share below 1, such as 0.1, or 0 for none"
             )
         if self.validation and self.only:
-            raise InputError("with nothing but the images to forget there is no validation; leave --validation out")
+            raise InputError("with nothing but the images to forget there is no validation; leave `validation` out")

@@ -99,7 +99,7 @@ class Decoded:
                     pixels[row] = decode(image, self.shape)
             except UNREADABLE as error:
                 name = self.pictures.names[place]
-                raise InputError(f"{name} cannot be read ({error}); repair it, remove it or add --skip-bad") from error
+                raise InputError(f"{name} cannot be read ({error}); repair it, remove it or add `skip_bad`") from error
         return pixels
 
 
@@ -169,5 +169,5 @@ def _try_each(pictures: Pictures, read: Callable[[int], object], options: DataOp
     bad = (~worked).nonzero().flatten().tolist()
     if bad and (len(bad) == count or not options.skip_bad):
         shown = ", ".join(pictures.names[place] for place in bad[:5]) + (", …" if len(bad) > 5 else "")
-        raise InputError(f"{len(bad)} of {count} images cannot be read: {shown}; repair them or add --skip-bad")
+        raise InputError(f"{len(bad)} of {count} images cannot be read: {shown}; repair them or add `skip_bad`")
     return worked.nonzero().flatten()

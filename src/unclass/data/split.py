@@ -79,7 +79,7 @@ def _checked(split: Split, data: ImageData, forget_only: bool) -> Split:
     for forget, retain, kind in pairs:
         if forget_only and len(retain):
             others = ", ".join(data.classes[index] for index in retain.labels.unique()[:5].tolist())
-            raise InputError(f"{data.name} has images besides {names} ({others}); leave out --forget-only")
+            raise InputError(f"{data.name} has images besides {names} ({others}); leave out `forget_only`")
         if not len(forget) + len(retain) and not (forget_only and kind == "training"):
             continue
         for index in split.classes:
@@ -95,7 +95,9 @@ def _classes_of(data: ImageData, classes: tuple[int, ...], rows: Tensor) -> tupl
     found = tuple(data.train.labels[rows].unique().tolist())
     if classes and (others := sorted(set(found) - set(classes))):
         names = ", ".join(data.classes[index] for index in others)
-        raise InputError(f"the list has images of {names}, which --class does not name; name them or leave --class out")
+        raise InputError(
+            f"the list has images of {names}, not in `classes`; name them or leave `classes` out"
+        )
     return found
 
 

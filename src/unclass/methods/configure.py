@@ -22,7 +22,7 @@ def configure(
     kind = METHODS[name]
     if preset is not None and preset not in kind.presets:
         if not kind.presets:
-            raise InputError(f"{name} has no presets, so not {preset!r} either; leave --preset out")
+            raise InputError(f"{name} has no presets, so not {preset!r} either; leave `preset` out")
         raise unknown("preset", preset, kind.presets, f" of {name}")
     chosen = dict(kind.presets.get(preset if preset is not None else data, {}))
     hints = get_type_hints(kind)

@@ -47,7 +47,7 @@ def load(path: str | Path) -> Classifier:
     card = card_of(file)
     if card is None:
         raise InputError(
-            f"{path} has no unclass card; name its network with --model ({', '.join(SPECS)}), or train from it with: "
+            f"{path} has no unclass card; name its network with `model` ({', '.join(SPECS)}), or train from it with: "
             f"unclass train DATA --set start={path}"
         )
     return Classifier(filled(build(card).network, file, card.architecture), card).eval()
@@ -83,7 +83,7 @@ def load_weights(network: nn.Module, weights: dict[str, Tensor], where: str) -> 
     if missing or extra:
         raise InputError(
             f"{where} is of another architecture: {len(missing)} keys are missing ({', '.join(missing[:2])}) and "
-            f"{len(extra)} are unknown ({', '.join(extra[:2])}); name the right --model"
+            f"{len(extra)} are unknown ({', '.join(extra[:2])}); name the right `model`"
         )
     for key, tensor in weights.items():
         if tensor.shape != own[key].shape:

@@ -69,7 +69,7 @@ def _program(network: nn.Module, x: Tensor) -> Any:
                 dynamic_shapes=({0: batch},),
             )  # fmt: skip
     except torch.onnx.errors.OnnxExporterError as error:
-        raise InputError(f"the network cannot be written as ONNX ({error}); leave --export out") from error
+        raise InputError(f"the network cannot be written as ONNX ({error}); leave `export` out") from error
 
 
 def _difference(network: nn.Module, content: bytes, x: Tensor) -> float:

@@ -68,7 +68,7 @@ def find_head(model: nn.Module, x: Tensor) -> Head:
         names = ", ".join(dict.fromkeys(_short(call.name) for call in found))
         raise InputError(
             f"{type(model).__name__} has several layers that could be its head, and none returns the logits: {names}; "
-            "name one with --head NAME (in Python head=NAME)"
+            "name one with `head` NAME"
         )
     return _head(found[-1])
 

@@ -23,7 +23,7 @@ HF_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 @dataclass(frozen=True)
 class Opening:
-    """How to open weights that do not say themselves what network they are of: the options of `--model`."""
+    """How to open weights that do not say themselves what network they are of."""
 
     spec: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -86,7 +86,7 @@ def open_model(
     if weights is None and source == "hf":
         weights = Path(name).expanduser()
     if weights is None and (source in SOURCES or spec in MODELS):
-        raise InputError(f"{spec} comes without trained weights; give them with --weights FILE")
+        raise InputError(f"{spec} comes without trained weights; give them with `weights` FILE")
     file = None if weights is None else weights_file(Path(weights))
     known = None if file is None else card_of(file)
     given = dict(options or (known.options if known is not None else {}))
@@ -114,7 +114,7 @@ def _checked(model: Classifier, shape: Shape) -> Classifier:
             reason = " ".join(str(error).split())[:200]
             size = f"{shape[0]} × {shape[1]} × {shape[2]}"
             raise InputError(
-                f"{model.card.architecture} cannot read pictures of {size} ({reason}); set --size"
+                f"{model.card.architecture} cannot read pictures of {size} ({reason}); set `size`"
             ) from error
     if found != len(model.card.classes):
         counts = f"{found} logits for {len(model.card.classes)} classes"
@@ -139,7 +139,7 @@ def weights_file(path: Path) -> WeightsFile:
 def check_ending(out: Path, weights: Path | None) -> None:
     """Raise if torch.save's format would be written under the name of the other: what comes out is as what came in."""
     if weights is not None and weights.is_file() and is_torch(weights) and out.suffix == ".safetensors":
-        raise InputError(f"{weights} is a torch.save file and keeps its format; end --out in {weights.suffix or '.pt'}")
+        raise InputError(f"{weights} is a torch.save file and keeps its format; end `out` in {weights.suffix or '.pt'}")
 
 
 def save_like(model: Classifier, out: Path, weights: Path | None) -> list[str]:

@@ -33,7 +33,7 @@ def make_network(spec: str, classes: int, shape: Shape, options: Mapping[str, An
         return own_network(spec, classes, options)
     for option in options:
         if option.startswith(_FETCHING):
-            raise InputError(f"option {option} of {spec} is not allowed: nothing is fetched; give --weights FILE")
+            raise InputError(f"option {option} of {spec} is not allowed: nothing is fetched; give `weights` FILE")
     network: nn.Module = SOURCES[source](name, classes, shape, options)
     return network
 
@@ -43,7 +43,7 @@ def refuse_code(spec: str) -> None:
     if spec.partition(":")[0] not in SOURCES:
         raise InputError(
             f"the checkpoint's network comes from the code {spec}, which a file may not choose to run; "
-            f"if you trust that code, name it: --model {spec}"
+            f"if you trust that code, name it: `model` {spec}"
         )
 
 
@@ -116,7 +116,7 @@ def _made(make: Callable[..., Any], spec: str, *arguments: Any, **options: Any) 
         return make(*arguments, **options)
     except (TypeError, ValueError, AssertionError) as error:
         raise InputError(
-            f"{spec} cannot be made with these options ({error}); correct --model-set or --size"
+            f"{spec} cannot be made with these options ({error}); correct `model_set` or `size`"
         ) from error
 
 

@@ -28,7 +28,7 @@ def load_pretrained(model: nn.Module, path: str | Path) -> nn.Module:
     if not same or len(new) > 1 or len(unused) > 1:
         raise InputError(
             f"{path} fits {len(same)} of the model's {len(own)} tensors, {len(new)} layers stay new and {len(unused)} "
-            "find no place; it is of another architecture: name the right --model and its options"
+            "find no place; it is of another architecture: name the right `model` and its options"
         )
     network.load_state_dict({**own, **{key: value.to(own[key].dtype) for key, value in same.items()}})
     return model

@@ -30,7 +30,7 @@ def look_at(plan: Plan, jobs: Sequence[Job], part: str, path: Path, engine: Engi
     """Return the `attention`, `decision_space` or `recalibration` of these models, from `path` if it is there."""
     models = _models(plan, jobs)
     if "original" not in models or len(models) < 2:
-        raise InputError("there is no finished run to draw; run the command again without --no-run")
+        raise InputError("there is no finished run to draw; run the command again without `no_run`")
     digests = {role: weights_digest(model) for role, model in models.items()}
     if path.exists():
         kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -120,5 +120,5 @@ def _entropies(jobs: Sequence[Job]) -> Any:
     paths = {job.method: job.folder / "predictions.safetensors" for job in jobs}
     models = {method: load_predictions(path) for method, path in paths.items() if path.exists()}
     if not models:
-        raise InputError("there is no finished run to draw; run the command again without --no-run")
+        raise InputError("there is no finished run to draw; run the command again without `no_run`")
     return entropies(models)

@@ -69,11 +69,11 @@ def make_plans(
     """Return a comparison for each seed, all in one folder; `recipe` and `model_options` go before the setup's."""
     seeds = setup.seeds()
     if originals and len(originals) != len(seeds):
-        raise InputError(f"{len(originals)} originals for seeds {seeds}; give --original once for each seed, in order")
+        raise InputError(f"{len(originals)} originals for seeds {seeds}; give `original` once for each seed, in order")
     if setup.pretrained and not originals and recipe.get("start", "scratch") == "scratch":
         raise InputError(
-            f"{setup.name} starts from pretrained weights; give --set start=FILE (docs/data.md says where from), "
-            "or trained models with --original"
+            f"{setup.name} starts from pretrained weights; give `set` start=FILE (docs/data.md says where from), "
+            "or trained models with `original`"
         )
     chosen = configure("retrain", data=data.name, preset=setup.preset, options={**setup.recipe, **recipe})
     assert isinstance(chosen, Retrain)

@@ -90,7 +90,7 @@ def test_missing_file_is_named_with_the_answer_of_the_server(server, tmp_path):
 
 def test_without_a_network_the_error_says_what_to_do(server, tmp_path):
     server.server_close()
-    with pytest.raises(InputError, match=r"cannot download http://127.* give its folder with --root$") as caught:
+    with pytest.raises(InputError, match=r"cannot download http://127.* give its folder with `root`$") as caught:
         download(f"{server.url}/file", tmp_path / "file", MD5)
     assert "\n" not in str(caught.value)
 

@@ -65,7 +65,7 @@ def test_too_few_people_says_how_many_there_are(tmp_path):
 
 @pytest.mark.parametrize("root", [None, "missing"])
 def test_without_a_folder_of_people_the_layout_is_explained(tmp_path, root):
-    with pytest.raises(InputError, match=r"give the folder that holds train/n000001/\*.jpg with --root"):
+    with pytest.raises(InputError, match=r"give the folder that holds train/n000001/\*.jpg with `root`"):
         load_vggface2(options(root and tmp_path / root))
 
 

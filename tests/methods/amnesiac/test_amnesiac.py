@@ -62,7 +62,7 @@ def test_updates_of_another_model_are_refused(
 def test_updates_of_another_class_are_refused(
     recorded: tuple[Classifier, Path], digits: ImageData, engine: Engine
 ) -> None:
-    with pytest.raises(InputError, match=r"recorded classes \[3\], not \[5\].*--record-class"):
+    with pytest.raises(InputError, match=r"recorded classes \[3\], not \[5\].*`record_class`"):
         Amnesiac(str(recorded[1]))(recorded[0], retain(Split.of(digits, ["3", "5"])), engine)
 
 
@@ -70,5 +70,5 @@ def test_updates_of_another_class_are_refused(
 def test_without_recorded_updates_the_error_names_the_command(
     model: Classifier, split: Split, engine: Engine, tmp_path: Path, where: str
 ) -> None:
-    with pytest.raises(InputError, match="unclass train DATA --record-updates DIR"):
+    with pytest.raises(InputError, match="record them while training with `record_updates` DIR"):
         Amnesiac(str(tmp_path / where))(model, retain(split), engine)

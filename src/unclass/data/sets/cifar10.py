@@ -42,7 +42,7 @@ def find_folder(options: DataOptions) -> Path:
     for folder in (options.root, options.root / FOLDER):
         if (folder / "batches.meta").is_file():
             return folder
-    raise InputError(f"{options.root} holds no {FOLDER}; unpack {URL} there, or leave out --root to download it")
+    raise InputError(f"{options.root} holds no {FOLDER}; unpack {URL} there, or leave out `root` to download it")
 
 
 def read_pickle(path: Path) -> dict[bytes, Any]:

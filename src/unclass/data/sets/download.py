@@ -31,7 +31,7 @@ def download(url: str, path: Path, md5: str, progress: Tracker = silent) -> Path
         found = hashlib.file_digest(file, "md5").hexdigest()
     if found != md5:
         part.unlink()
-        raise InputError(f"{url} gave a file with MD5 {found}, not {md5}; try again, or give a good copy with --root")
+        raise InputError(f"{url} gave a file with MD5 {found}, not {md5}; try again, or give a good copy with `root`")
     return part.replace(path)
 
 
@@ -80,4 +80,4 @@ def _chunks(response: HTTPResponse, url: str) -> Iterator[bytes]:
 
 def unreachable(url: str, reason: object) -> InputError:
     """Return the error for a site that cannot be reached."""
-    return InputError(f"cannot download {url} ({reason}); fetch it on another machine and give its folder with --root")
+    return InputError(f"cannot download {url} ({reason}); fetch it on another machine and give its folder with `root`")

@@ -31,12 +31,12 @@ def find_folder(root: Path | None) -> Path:
     """Return the folder that holds one folder for each person: `root`/train, or `root` itself."""
     if root is None:
         raise InputError(
-            "vggface2 cannot be downloaded here; give the folder that holds train/n000001/*.jpg with --root"
+            "vggface2 cannot be downloaded here; give the folder that holds train/n000001/*.jpg with `root`"
         )
     for folder in (root / "train", root):
         if folder.is_dir() and any(PERSON.fullmatch(entry.name) for entry in folder.iterdir()):
             return folder
-    raise InputError(f"{root} holds no people; give the folder that holds train/n000001/*.jpg with --root")
+    raise InputError(f"{root} holds no people; give the folder that holds train/n000001/*.jpg with `root`")
 
 
 def choose_people(folder: Path, options: DataOptions) -> Tree:
@@ -46,7 +46,7 @@ def choose_people(folder: Path, options: DataOptions) -> Tree:
     if len(eligible) < options.people:
         raise InputError(
             f"{options.people} people were asked for, but {folder} has {len(eligible)} with at least "
-            f"{options.min_images} images; lower --people or --min-images"
+            f"{options.min_images} images; lower `people` or `min_images`"
         )
     order = torch.randperm(len(eligible), generator=torch.Generator().manual_seed(options.split_seed))
     return {name: everyone[name] for name in sorted(eligible[place] for place in order[: options.people].tolist())}

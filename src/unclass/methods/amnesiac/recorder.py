@@ -98,7 +98,7 @@ def check_updates(folder: Path, model: nn.Module, forget: Sequence[int]) -> None
     missing = sorted(set(forget) - set(content["classes"]))
     if missing:
         raise InputError(
-            f"{folder} recorded classes {content['classes']}, not {missing}; train again with --record-class for each"
+            f"{folder} recorded classes {content['classes']}, not {missing}; train again with `record_class` for each"
         )
     if content["weights"] != weights_digest(_bare(model)):
         raise InputError(f"{folder} was recorded for another model; give the one that was trained with it")
@@ -115,7 +115,7 @@ def _content(folder: Path) -> dict[str, Any]:
         content: dict[str, Any] = json.loads((folder / "updates.json").read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise InputError(
-            f"{folder} holds no recorded updates; record them with: unclass train DATA --record-updates DIR "
-            "--record-class CLASS, then --set updates=DIR (in your own script: unclass.UpdateRecorder)"
+            f"{folder} holds no recorded updates; record them while training with `record_updates` DIR "
+            "and `record_class` CLASS, then give the method updates=DIR (in your own script: unclass.UpdateRecorder)"
         ) from error
     return content

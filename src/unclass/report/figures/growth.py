@@ -21,7 +21,7 @@ COLOURS = {"boundary-shift": BLUE, "boundary-expanding": ORANGE, "random-labels"
 def growth_figure(growth: Mapping[str, Any] | None) -> Figure:
     """Seconds (median, least to most) against |D_f|, |D_r|, the number of classes and the size of the model."""
     if not growth:
-        raise InputError("the bench has no growth; run it with --grow")
+        raise InputError("the bench has no growth; run it with `grow`")
     figure, panels = grid(len(TITLES), (3.4, 2.6))
     for panel, (key, title) in zip(panels, TITLES.items(), strict=True):
         for method, points in _by_method(growth[key]["points"]).items():
