@@ -7,7 +7,7 @@ import pytest
 from unclass.cli import run
 
 ROOT = Path(__file__).parents[2]
-SUMMARIES = sorted((ROOT / "src" / "unclass" / "paper" / "results").glob("*.json"))
+SUMMARIES = sorted((ROOT / "src" / "unclass" / "reproduction" / "results").glob("*.json"))
 DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "paper.md")
 ALL = [str(path) for path in SUMMARIES]
 

@@ -95,9 +95,7 @@ def _classes_of(data: ImageData, classes: tuple[int, ...], rows: Tensor) -> tupl
     found = tuple(data.train.labels[rows].unique().tolist())
     if classes and (others := sorted(set(found) - set(classes))):
         names = ", ".join(data.classes[index] for index in others)
-        raise InputError(
-            f"the list has images of {names}, not in `classes`; name them or leave `classes` out"
-        )
+        raise InputError(f"the list has images of {names}, not in `classes`; name them or leave `classes` out")
     return found
 
 
