@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from unclass.errors import InputError
-from unclass.storage import write_json
+from unclass.storage import settle, write_json
 
 SCHEMA = "unclass-record-1"
 
@@ -45,6 +45,7 @@ def write_record(path: Path, content: dict[str, Any]) -> Path:
 
 def read_record(path: Path) -> dict[str, Any]:
     """Read a record and make sure that it is one."""
+    settle(path)
     try:
         content: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from unclass.errors import InputError
-from unclass.storage import write_atomically
+from unclass.storage import settle, write_atomically
 
 NESTS = ("state_dict", "model_state_dict", "model", "network", "net", "weights", "module")
 COUNTER = "num_batches_tracked"  # of batch norm; older files lack it
@@ -78,6 +78,7 @@ class WeightsFile:
 def read_weights_file(path: str | Path) -> WeightsFile:
     """Return the tensors of a safetensors or torch.save file."""
     path = Path(path)
+    settle(path)
     if not path.is_file():
         raise InputError(f"there is no checkpoint {path}; train one with: unclass train DATA --out {path.name}")
     if is_torch(path):

@@ -1,7 +1,10 @@
 import errno
 import hashlib
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections import namedtuple
 from pathlib import Path
 
@@ -10,13 +13,56 @@ from safetensors import SafetensorError
 
 from unclass.errors import InputError
 from unclass.storage import existing, require_absent, require_space, sha256, write_atomically, write_json
+from unclass.storage.temporary import temporary_for
 
 
 def test_file_is_written_with_the_folders_it_needs(tmp_path):
     path = tmp_path / "a" / "b" / "file"
     assert write_atomically(path, lambda file: file.write_text("new")) == path
     assert path.read_text() == "new"
-    assert path.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_file_has_the_permissions_that_the_umask_leaves(tmp_path, mask, mode):
+    earlier = os.umask(mask)
+    try:
+        write_json(tmp_path / "file", {})
+    finally:
+        os.umask(earlier)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == mode
+
+
+def test_private_file_that_is_replaced_stays_private(tmp_path):
+    (tmp_path / "file").touch(mode=0o600)
+    write_json(tmp_path / "file", {})
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
+
+
+def test_name_as_long_as_the_disk_allows_is_written(tmp_path):
+    path = tmp_path / ("ä" * 125)
+    write_json(path, {})
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+def test_temporary_files_of_dead_processes_are_swept_and_others_are_not(tmp_path):
+    path = tmp_path / "file"
+    temporary = temporary_for(path)
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    names = {owner: temporary.name.replace(f"-{os.getpid()}-", f"-{pid}-") for owner, pid in
+             {"dead": dead.pid, "alive": os.getppid(), "other": dead.pid}.items()}  # fmt: skip
+    names["other"] = names["other"].replace("file.", "files.")
+    for name in names.values():
+        (tmp_path / name).touch()
+    write_json(path, {})
+    left = {one.name for one in tmp_path.iterdir()}
+    assert left == {"file", temporary.name, names["alive"], names["other"]}
+
+
+def test_text_that_is_not_unicode_is_written_and_json_reads_it_back(tmp_path):
+    name = os.fsdecode(b"caf\xe9")
+    write_json(tmp_path / "file", {"name": name})
+    assert json.loads((tmp_path / "file").read_text(encoding="utf-8")) == {"name": name}
 
 
 @pytest.mark.parametrize("interruption", [RuntimeError, KeyboardInterrupt])

@@ -1,0 +1,23 @@
+"""Writing files so that a command leaves the old ones or the new ones, never a mixture or half of one."""
+
+from unclass.storage.files import sha256, write_atomically, write_json, write_text
+from unclass.storage.journal import settle
+from unclass.storage.lock import Lock
+from unclass.storage.output import Output
+from unclass.storage.space import existing, no_space, require_space
+from unclass.storage.targets import check_target, require_absent
+
+__all__ = [
+    "Lock",
+    "Output",
+    "check_target",
+    "existing",
+    "no_space",
+    "require_absent",
+    "require_space",
+    "settle",
+    "sha256",
+    "write_atomically",
+    "write_json",
+    "write_text",
+]
