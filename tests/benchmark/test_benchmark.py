@@ -16,7 +16,6 @@ from unclass.benchmark import bench, measure
 from unclass.benchmark.entrants import AUTHORS, SHIFT, Entrant, by_epochs, retrain_name
 from unclass.benchmark.growth import class_growth, exponent, repeated, retain_growth
 from unclass.benchmark.machine import gemm_peak, peak_memory
-from unclass.benchmark.operations import OperationCounter
 from unclass.benchmark.promises import bars
 from unclass.benchmark.timing import Conditions, Cost, Stopwatch, interleave, spread
 from unclass.cli import run
@@ -25,6 +24,7 @@ from unclass.errors import InputError
 from unclass.methods.boundary_shrink import BoundaryShrink
 from unclass.methods.configure import configure
 from unclass.models import Classifier, save, weights_digest
+from unclass.models.cut import Work
 from unclass.progress import silent
 from unclass.report.bench_table import bench_notes, bench_table
 from unclass.report.figures.growth import growth_figure
@@ -144,18 +144,18 @@ def test_the_spread_is_median_least_and_most() -> None:
 def test_operations_of_a_convolution_are_those_counted_by_hand() -> None:
     layer, x = nn.Conv2d(3, 5, 3, padding=1), torch.rand(2, 3, 8, 8, requires_grad=True)
     forward = 2 * (2 * 8 * 8) * 5 * (3 * 3 * 3)
-    with OperationCounter() as counter:
+    with Work() as counter:
         y = layer(x)
-        assert counter.total == forward
+        assert counter.operations == forward
         y.sum().backward()
-    assert counter.total == 3 * forward
+    assert counter.operations == 3 * forward
 
 
 def test_gradients_of_images_can_be_counted() -> None:
     layer, x = nn.Linear(4, 6), torch.rand(2, 4, requires_grad=True)
-    with OperationCounter() as counter:
+    with Work() as counter:
         torch.autograd.grad(F.cross_entropy(layer(x), torch.tensor([0, 1])), x)
-    assert counter.total == 2 * (2 * 2 * 4 * 6)
+    assert counter.operations == 2 * (2 * 2 * 4 * 6)
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from torch import Tensor, nn
 
 from unclass.benchmark.machine import Memory, peak_memory
-from unclass.benchmark.operations import OperationCounter
 from unclass.data import Split
 from unclass.methods import Method
+from unclass.models.cut import Work
 from unclass.progress import Tracker, silent
 from unclass.running import Settings, unlearn
 from unclass.training.engine import Engine
@@ -86,10 +86,10 @@ def count_operations(
     model: nn.Module, split: Split, method: Method, engine: Engine, settings: Settings
 ) -> tuple[Cost, float]:
     """Run a method once under a counter, which slows it a little: its floating-point operations, and its seconds."""
-    with OperationCounter() as counter:
-        watch = Stopwatch(lambda: counter.total)
+    with Work() as counter:
+        watch = Stopwatch(lambda: counter.operations)
         outcome = unlearn(model, split, method, replace(engine, observer=watch), settings)
-    return watch.cost(counter.total), outcome.seconds
+    return watch.cost(counter.operations), outcome.seconds
 
 
 def interleave(

@@ -1,7 +1,6 @@
 """Boundary Shift, our own: the last layers are moved to where the retrained model would have its boundary."""
 
 import sys
-from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -119,9 +118,11 @@ def pass_through(
     stride = max(1, len(batches.labels) // MOMENT_IMAGES)
     with engine.arithmetic():
         for place, (x, i) in enumerate(engine.stream(batches, "targets" if tail else "stem features")):
-            with watch(moments) if moments and place % stride == 0 else nullcontext():
+            seen = moments if moments and place % stride == 0 else {}
+            with watch(seen, stem):
                 features.append(stem(x))
-                if tail is not None:
+            if tail is not None:
+                with watch(seen, tail):
                     logits.append(tail(features[-1]).float())
             places.append(i)
             if sum(map(len, places)) >= most:

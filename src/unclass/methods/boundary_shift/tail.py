@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from unclass.data.batches import Draws
 from unclass.errors import Diverged
-from unclass.methods.boundary_shift.statistics import Versions, all_follow, feeding, follow
+from unclass.methods.boundary_shift.following import all_follow, feeding, follow
+from unclass.methods.boundary_shift.statistics import Versions
 from unclass.training.engine import Engine, Loss
 
 CHECK_IMAGES = 1024
@@ -90,7 +91,8 @@ class Tail:
                 self.part.load_state_dict(start)
                 rate /= 3
         self.versions.use(0)
-        follow(fed)
+        with engine.arithmetic():
+            follow(self.part, fed, self.sample(0)[0][:1])
 
     @torch.no_grad()
     def standing(self, engine: Engine) -> tuple[float, float]:
