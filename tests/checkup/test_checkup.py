@@ -175,10 +175,15 @@ def test_several_heads_are_listed_and_matter_only_to_methods_that_need_one(digit
     assert consult(TwoHeads(), digits, head="other")["head"].status == "good"
 
 
-def test_a_network_that_cannot_be_cut_is_trained_whole(digits: ImageData) -> None:
+def test_a_network_that_cannot_be_traced_is_cut_all_the_same(digits: ImageData) -> None:
     found = consult(Branching(10, width=4), digits)["cut"]
-    assert found.status == "doubtful" and "all of it is trained" in found.says
+    assert found.status == "good" and "of the weights are trained" in found.says
     assert "cut" not in consult(Branching(10, width=4), digits, method="random-labels")
+
+
+def test_a_network_without_a_place_to_cut_is_trained_whole(digits: ImageData) -> None:
+    found = consult(nn.Sequential(nn.Flatten(), nn.Linear(64, 10)), digits)["cut"]
+    assert found.status == "doubtful" and "all of it is trained" in found.says
 
 
 def test_a_class_that_is_not_there_is_found_with_the_nearest(trained: Classifier, digits: ImageData) -> None:
