@@ -9,13 +9,13 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
-from unclass.data import Batches
+from unclass.data import Batches, Paired, Turns
 from unclass.errors import Diverged, InputError
 from unclass.methods import METHODS
 from unclass.methods.method import cross_entropy
 from unclass.models import build, weights_digest
 from unclass.running import Settings, unlearn
-from unclass.training.engine import Budget, Engine, learning_rate
+from unclass.training.engine import Budget, Engine, layout_for, learning_rate
 
 
 class Killed(Exception):  # noqa: N818 - reads as what happened
@@ -367,3 +367,77 @@ def test_networks_with_group_norm_can_be_trained() -> None:
     before = weights_digest(network)
     Engine().fit(network, pairs, lambda model, x, y: torch.nn.functional.cross_entropy(model(x), y), epochs=1, lr=0.1)
     assert weights_digest(network) != before
+
+
+def both(model, forget, retain):
+    """A loss over two sets, with random numbers."""
+    parts = [sign * noisy(model, x, y) for sign, (x, y) in ((-0.1, forget), (1.0, retain)) if len(x)]
+    return sum(parts)
+
+
+def paired(split, make):
+    return Paired(make(split.forget), make(split.retain))
+
+
+def in_turns(split, make):
+    return Turns(make(split.forget), make(split.retain), epochs=2)
+
+
+@pytest.mark.parametrize("join", [paired, in_turns])
+@pytest.mark.parametrize("make", [in_batches, in_loader])
+@pytest.mark.parametrize("steps", [4, 7, 12])
+def test_killed_run_over_two_sets_goes_on_to_the_same_weights(start, split, engine, tmp_path, join, make, steps):
+    whole = run(start, join(split, make), engine, loss=both, optimiser="adamw", lr=0.003)
+    path = tmp_path / "run.resume"
+    killed(start, join(split, make), path, steps, loss=both, optimiser="adamw", lr=0.003)
+    again = Engine(precision="float32", checkpoint=path)
+    resumed = run(start, join(split, make), again, loss=both, optimiser="adamw", lr=0.003)
+    assert weights_digest(resumed) == weights_digest(whole)
+
+
+def test_fit_over_pairs_by_adamw_equals_the_plain_loop(start, split, engine):
+    options = {"optimiser": "adamw", "weight_decay": 0.01, "schedule": "constant", "lr": 0.003}
+
+    def loss(model, forget, retain):
+        return F.cross_entropy(model(retain[0]), retain[1]) - 0.1 * F.cross_entropy(model(forget[0]), forget[1])
+
+    fitted = run(start, paired(split, in_batches), engine, loss=loss, **options)
+    plain = deepcopy(start).train()
+    optimiser = torch.optim.AdamW(plain.parameters(), lr=0.003, weight_decay=0.01)
+    torch.manual_seed(0)
+    pairs = paired(split, in_batches)
+    for epoch in range(3):
+        pairs.set_epoch(epoch)
+        for forget, retain in pairs:
+            optimiser.zero_grad()
+            loss(plain, forget, retain).backward()
+            optimiser.step()
+    torch.testing.assert_close(fitted.state_dict(), plain.state_dict(), rtol=1e-3, atol=1e-3)
+
+
+def test_cosine_falls_from_its_peak_to_zero():
+    rates = [learning_rate("cosine", 0.4, done / 10) for done in range(11)]
+    assert rates[0] == 0.4 and rates[5] == pytest.approx(0.2) and rates[-1] == pytest.approx(0)
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_fit_ends_when_it_is_told_to(start, digits, engine):
+    run(start, in_batches(digits.train), engine, until=lambda: engine.steps == 4)
+    assert engine.steps == 4
+
+
+def test_a_fit_that_cannot_be_resumed_leaves_the_file_alone(start, digits, tmp_path):
+    path = tmp_path / "run.resume"
+    killed(start, in_batches(digits.train), path, 4)
+    before = path.read_bytes()
+    run(start, in_batches(digits.train), Engine(precision="float32", checkpoint=path), resumable=False, epochs=1)
+    assert path.read_bytes() == before
+
+
+def test_one_model_does_not_change_how_the_next_is_laid_out(model, engine):
+    before = vars(engine).copy()
+    engine.place(nn.Sequential(nn.Conv2d(1, 4, 3), nn.GroupNorm(2, 4)))
+    assert vars(engine) == before
+    assert layout_for(model, "cpu") is torch.channels_last
+    placed = engine.place(model).network.blocks[1].conv.weight
+    assert placed.is_contiguous(memory_format=torch.channels_last)

@@ -2,7 +2,6 @@
 
 import ctypes
 import gc
-import resource
 import sys
 import time
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from unclass.training.engine import PRECISIONS
+from unclass.training.precision import PRECISIONS
 
 GIGA = 1e9
 GEMM_SIZES = (1024, 2048, 4096)
@@ -91,6 +90,8 @@ def _status(name: str) -> int:
     try:
         lines = _STATUS.read_text(encoding="utf-8").splitlines()
     except OSError:
+        import resource  # not on Windows
+
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else 1024 * most
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))

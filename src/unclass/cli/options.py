@@ -20,7 +20,8 @@ from unclass.models import MODELS, SPECS, Classifier, Opening
 from unclass.progress import show, silent
 from unclass.running import asked_by, check_fit
 from unclass.storage import require_absent
-from unclass.training.engine import PRECISIONS, Budget, Engine
+from unclass.training.engine import Budget, Engine
+from unclass.training.precision import PRECISIONS
 
 DATA_HELP = (
     f"Data set: {', '.join(DATA)}; or your own: {', '.join(OWN)}. "

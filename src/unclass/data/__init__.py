@@ -4,6 +4,7 @@ from unclass.data.batches import Batches, BatchSource, Counted, Indexed, TensorB
 from unclass.data.forget_list import listed_rows
 from unclass.data.images import ImageData, ImageSet
 from unclass.data.options import DataOptions
+from unclass.data.pairs import Paired, Turns
 from unclass.data.sources import DATA, OWN, load_data
 from unclass.data.split import Split, TrainingData
 from unclass.data.torch_datasets import image_data
@@ -18,9 +19,11 @@ __all__ = [
     "ImageData",
     "ImageSet",
     "Indexed",
+    "Paired",
     "Split",
     "TensorBatches",
     "TrainingData",
+    "Turns",
     "Withheld",
     "image_data",
     "listed_rows",

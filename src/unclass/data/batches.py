@@ -1,6 +1,6 @@
-"""Batches of (x, y) that can be walked any number of times: in order, counted, indexed, withheld, side by side."""
+"""Batches of (x, y) that can be walked any number of times: in order, counted, indexed, withheld, drawn."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import torch
@@ -10,11 +10,21 @@ from torch.utils.data import DataLoader, Dataset
 from unclass.data.images import ImageSet
 from unclass.errors import InputError
 
+Batch = tuple[Tensor, Tensor]
+
 
 class BatchSource(Protocol):
     """What a method sees: something that gives batches of (x, y) each time it is iterated, as a DataLoader does."""
 
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]: ...
+    def __iter__(self) -> Iterator[Batch]: ...
+
+    def __len__(self) -> int: ...
+
+
+class PairSource(Protocol):
+    """Two sources walked together: pairs of batches, each (x, y)."""
+
+    def __iter__(self) -> Iterator[tuple[Batch, Batch]]: ...
 
     def __len__(self) -> int: ...
 
@@ -65,7 +75,7 @@ class Batches:
         rows = torch.randperm(count, generator=generator) if self.shuffle else torch.arange(count)
         return chunks(rows, self.batch_size)
 
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+    def __iter__(self) -> Iterator[Batch]:
         order = self.order(self.epoch)
         if isinstance(self.images.source, Tensor):
             pairs: Any = ((self.images.read(rows), self.images.labels[rows]) for rows in order)
@@ -87,7 +97,7 @@ class Withheld:
     def __init__(self, what: str) -> None:
         self.what = what
 
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+    def __iter__(self) -> Iterator[Batch]:
         raise RuntimeError(f"{self.what} is withheld: the method did not declare that it needs it")
 
     def __len__(self) -> int:
@@ -95,10 +105,15 @@ class Withheld:
 
 
 class Counted:
-    """Batches that count the images read from them."""
+    """Batches that count the images read from them, and tell another count of them as well."""
 
-    def __init__(self, batches: BatchSource) -> None:
-        self.batches, self.images_read = batches, 0
+    def __init__(self, batches: BatchSource, also: "Counted | None" = None) -> None:
+        self.batches, self.also, self.images_read = batches, also, 0
+
+    def count(self, images: int) -> None:
+        self.images_read += images
+        if self.also is not None:
+            self.also.count(images)
 
     def set_epoch(self, epoch: int) -> None:
         set_epoch(self.batches, epoch)
@@ -106,9 +121,9 @@ class Counted:
     def __len__(self) -> int:
         return len(self.batches)
 
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+    def __iter__(self) -> Iterator[Batch]:
         for x, y in self.batches:
-            self.images_read += len(x)
+            self.count(len(x))
             yield x, y
 
 
@@ -136,7 +151,7 @@ class Indexed:
     def __len__(self) -> int:
         return len(self.batches)
 
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+    def __iter__(self) -> Iterator[Batch]:
         return iter(self.batches)
 
 
@@ -152,7 +167,7 @@ class TensorBatches:
     def __len__(self) -> int:
         return len(chunks(torch.arange(len(self.x)), self.batch_size))
 
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+    def __iter__(self) -> Iterator[Batch]:
         order = torch.randperm(len(self.x), generator=torch.Generator().manual_seed(self.epoch))
         for places in chunks(order, self.batch_size):
             yield self.x[places], places
@@ -169,7 +184,7 @@ class Draws:
     def __len__(self) -> int:
         return self.steps
 
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+    def __iter__(self) -> Iterator[Batch]:
         for _ in range(self.steps):
             if not self.waiting:
                 self.waiting = list(chunks(torch.randperm(len(self.x), generator=self.generator), self.batch_size))
@@ -177,7 +192,42 @@ class Draws:
             yield self.x[places], places
 
 
-def set_epoch(batches: Iterable[tuple[Tensor, Tensor]], epoch: int) -> None:
+def sampled(batches: BatchSource, most: int) -> BatchSource:
+    """Return batches of at most so many images, as many of each class as can be, drawn by the seed of the batches.
+
+    0 means all. Other people's batches are read once to find the sample, which is then kept in memory.
+    """
+    if not most:
+        return batches
+    if isinstance(batches, Counted):
+        return Counted(sampled(batches.batches, most), also=batches)
+    if isinstance(batches, Batches):
+        rows = balanced(batches.images.labels, most, batches.seed)
+        few = batches.images.select(rows)
+        return Batches(few, batches.batch_size, shuffle=batches.shuffle, seed=batches.seed, workers=batches.workers)
+    pairs = [(x, y) for x, y in batches]
+    x, y = torch.cat([x for x, _ in pairs]), torch.cat([y for _, y in pairs])
+    rows = balanced(y, most, int(torch.randint(2**31, ())))
+    return Batches(ImageSet.of(x[rows], y[rows]), len(pairs[0][0]), shuffle=True)
+
+
+def balanced(labels: Tensor, most: int, seed: int) -> Tensor:
+    """Return the rows of at most so many images, in order, as many of each class as can be, drawn by seed."""
+    order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(seed))
+    rank = torch.empty_like(order)  # how many of its class were drawn before it
+    for label in labels.unique():
+        own = order[labels[order] == label]
+        rank[own] = torch.arange(len(own))
+    return order[rank[order].argsort(stable=True)][:most].sort().values
+
+
+def set_epoch(batches: Any, epoch: int) -> None:
     """Tell batches which epoch comes, where they want to know (as torch's DistributedSampler does)."""
     if hasattr(batches, "set_epoch"):
         batches.set_epoch(epoch)
+
+
+def steps_in(batches: BatchSource | PairSource, epoch: int) -> int:
+    """Return how many batches an epoch has: the same number in each, unless the batches say otherwise."""
+    found: int = batches.steps_in(epoch) if hasattr(batches, "steps_in") else len(batches)
+    return found

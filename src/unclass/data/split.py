@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from unclass.data.batches import BatchSource
+from unclass.data.batches import BatchSource, sampled
 from unclass.data.images import ImageData, ImageSet
 from unclass.errors import InputError
 
@@ -106,3 +106,7 @@ class TrainingData:
     forget: BatchSource
     retain: BatchSource
     classes: tuple[int, ...]
+
+    def sample(self, most: int) -> BatchSource:
+        """Return batches of at most so many images of D_r, as many of each class as can be; 0 means all of D_r."""
+        return sampled(self.retain, most)

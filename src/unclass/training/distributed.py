@@ -51,6 +51,20 @@ def share(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return (x, y) if size == 1 or len(x) < size else (x[rank::size], y[rank::size])
 
 
+def share_pair(
+    first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]
+) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    """Return this process's part of two batches; unless both can be dealt out evenly, everyone takes all of both.
+
+    Evenly, since a loss is a sum of two means then: their parts in every process weigh the same.
+    """
+    rank, size = world()
+    if size == 1 or len(first[0]) % size or len(second[0]) % size:
+        return first, second
+    (x, y), (u, v) = first, second
+    return (x[rank::size], y[rank::size]), (u[rank::size], v[rank::size])
+
+
 def part_of_mean(loss: Tensor, count: int) -> Tensor:
     """Return what a mean over this process's `count` images adds to the mean over all processes' images."""
     return loss if world()[1] == 1 else loss * (count / total(loss.new_tensor(count)))

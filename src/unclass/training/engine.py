@@ -5,26 +5,26 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from pickle import UnpicklingError
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from unclass.data.batches import BatchSource, set_epoch
-from unclass.errors import Diverged, InputError, unknown
+from unclass.data.batches import BatchSource, PairSource, steps_in
+from unclass.errors import Diverged, unknown
 from unclass.models.classifier import weights_digest
 from unclass.progress import Tracker, silent
-from unclass.storage import write_atomically
 from unclass.training import distributed
+from unclass.training.precision import PRECISIONS, check_device, native_bfloat16
+from unclass.training.resume import ResumeFile, walk
 
-Loss = Callable[[nn.Module, Tensor, Tensor], Tensor]
+# loss(model, x, y); over pairs of batches loss(model, (x, y) of the first, (x, y) of the second)
+Loss = Callable[[nn.Module, Any, Any], Tensor]
 BatchNormMode = Literal["train", "frozen"]
-Schedule = Literal["constant", "one-cycle"]
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+Schedule = Literal["constant", "one-cycle", "cosine"]
+Optimiser = Literal["sgd", "adamw"]
 
 
 class Observer(Protocol):
@@ -49,17 +49,6 @@ class Budget:
 
 
 @dataclass
-class _Position:
-    """Where a run stands: enough, with weights and optimiser, to go on exactly."""
-
-    epoch: int = 0
-    batch: int = 0
-    step: int = 0
-    seconds: float = 0.0
-    epoch_rng: Tensor = field(default_factory=torch.get_rng_state)
-
-
-@dataclass
 class Engine:
     """Where and how to compute. `steps` counts what has been done through it, and
     `earlier_seconds` what a resumed run took before it was killed.
@@ -76,35 +65,29 @@ class Engine:
     checkpoint: Path | None = None
     checkpoint_seconds: float = 30.0
     observer: Observer | None = None
-    layout: torch.memory_format = torch.channels_last
     steps: int = field(default=0, init=False)
     earlier_seconds: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
         if self.precision not in (*PRECISIONS, "auto"):
             raise unknown("precision", self.precision, (*PRECISIONS, "auto"))
-        if self.device.split(":")[0] == "cuda" and not torch.cuda.is_available():
-            raise InputError(f"device {self.device!r} is not there; choose from: cpu")
+        check_device(self.device)
         if self.precision == "auto":
             self.precision = "bfloat16" if native_bfloat16(self.device) else "float32"
 
     def place(self, model: nn.Module) -> nn.Module:
-        """Move a model to the device, channels last: the same weights in the layout that convolutions like.
-
-        Not so with group norm on a CPU: torch 2.13's gradient of it crashes on pictures in that layout.
-        """
-        if self.device == "cpu" and any(isinstance(module, nn.GroupNorm) for module in model.modules()):
-            self.layout = torch.contiguous_format
-        return model.to(self.device, memory_format=self.layout)  # type: ignore[call-overload, no-any-return]
+        """Move a model to the device, in the memory layout that suits it."""
+        layout = layout_for(model, self.device)
+        return model.to(self.device, memory_format=layout)  # type: ignore[call-overload, no-any-return]
 
     def stream(self, batches: BatchSource, what: str = "") -> Iterator[tuple[Tensor, Tensor]]:
         """Walk once through batches, on the device, with progress if `what` says what it is for."""
-        walk = self.progress(batches, what, len(batches)) if what else iter(batches)
-        return (self.move(x, y) for x, y in walk)
+        steps = self.progress(batches, what, len(batches)) if what else iter(batches)
+        return (self.move(x, y) for x, y in steps)
 
     def move(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-        layout = self.layout if x.dim() == 4 else torch.contiguous_format
-        return x.to(self.device, memory_format=layout), y.to(self.device)
+        """Bring a batch to the device. Layers lay it out as they want it."""
+        return x.to(self.device), y.to(self.device)
 
     @contextmanager
     def arithmetic(self) -> Iterator[None]:
@@ -116,7 +99,7 @@ class Engine:
     def fit(
         self,
         model: nn.Module,
-        batches: BatchSource,
+        batches: BatchSource | PairSource,
         loss: Loss,
         *,
         epochs: int,
@@ -124,22 +107,29 @@ class Engine:
         momentum: float = 0.9,
         weight_decay: float = 0.0,
         schedule: Schedule = "constant",
+        optimiser: Optimiser = "sgd",
         batch_norm: BatchNormMode = "train",
+        until: Callable[[], bool] | None = None,
+        resumable: bool = True,
         what: str = "training",
     ) -> nn.Module:
-        """Minimise `loss(model, x, y)` by SGD over the batches; change `model` in place and return it."""
+        """Minimise `loss(model, x, y)` over the batches; change `model` in place and return it.
+
+        Over pairs (`Paired`, `Turns`) the loss is given two batches, each (x, y). The run ends early when `until()`
+        is true after a step. Of several fits in one method, all but the last must not be `resumable`: they are done
+        again when the method is.
+        """
         model = self.place(model)
-        parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        nesterov = schedule == "one-cycle"
-        optimiser = torch.optim.SGD(parameters, lr, momentum, weight_decay=weight_decay, nesterov=nesterov)
-        total = epochs * len(batches)
+        steps = _optimiser(optimiser, model, lr, momentum, weight_decay, nesterov=schedule == "one-cycle")
+        total = sum(steps_in(batches, epoch) for epoch in range(epochs))
         run = (
             f"{what}: {total} steps, lr {lr}, momentum {momentum}, weight decay {weight_decay}, {schedule}, "
             f"{self.precision}, batch norm {batch_norm}, seed {torch.initial_seed()}"
-        )
-        if self.checkpoint is not None:
-            run += f", from weights {weights_digest(model)[:12]}"
-        position = self._resume(model, optimiser, run)
+        ) + ("" if optimiser == "sgd" else f", {optimiser}")
+        kept = ResumeFile(self.checkpoint if resumable else None, run)
+        if kept.path is not None:
+            kept = ResumeFile(kept.path, f"{run}, from weights {weights_digest(model)[:12]}")
+        position = kept.load(model, steps)
         self.steps += position.step
         self.earlier_seconds += position.seconds
         if self.observer is not None:
@@ -148,116 +138,89 @@ class Engine:
         saved = time.monotonic()
         began = saved - position.seconds
         with _training_mode(model, batch_norm), distributed.joint_batch_norm(model):
-            walk = self.progress(_walk(batches, epochs, position), what, total, position.step)
-            for x, y in walk:
-                for group in optimiser.param_groups:
+            for batch in self.progress(walk(batches, epochs, position), what, total, position.step):
+                for group in steps.param_groups:
                     group["lr"] = learning_rate(schedule, lr, position.step / max(total, 1))
-                self._step(forward, optimiser, loss, x, y, f"{what}, step {position.step + 1} of {total} (lr {lr})")
+                try:
+                    self._step(forward, steps, loss, batch)
+                except Diverged as error:
+                    kept.remove()
+                    at = f"{what}, step {position.step + 1} of {total} (lr {lr})"
+                    raise Diverged(f"{error} in {at}; nothing was changed: lower lr or the number of epochs") from None
                 position.step += 1
                 self.steps += 1
                 if self.observer is not None:
-                    self.observer.after_step(position.step, model, y)
+                    self.observer.after_step(position.step, model, _labels(batch))
                 now = time.monotonic()
                 position.seconds = distributed.longest(now - began)
-                if self.budget.spent(position.step, position.seconds):
+                if self.budget.spent(position.step, position.seconds) or (until is not None and until()):
                     break
                 if now - saved > self.checkpoint_seconds:
-                    self._save(model, optimiser, position, run)
+                    kept.save(model, steps, position)
                     saved = now
-        self._forget_place()
+        kept.remove()
         return model.eval()
 
-    def _forget_place(self) -> None:
-        """Remove the file to resume from: the run is over, well or badly."""
-        if self.checkpoint is not None and distributed.is_first():
-            self.checkpoint.unlink(missing_ok=True)
-
-    def _step(
-        self, model: nn.Module, optimiser: torch.optim.Optimizer, loss: Loss, x: Tensor, y: Tensor, at: str
-    ) -> None:
-        x, y = self.move(*distributed.share(x, y))
+    def _step(self, model: nn.Module, optimiser: torch.optim.Optimizer, loss: Loss, batch: tuple[Any, Any]) -> None:
+        first, second, count = self._share(batch)
         optimiser.zero_grad(set_to_none=True)
         with self.arithmetic():
-            value = distributed.part_of_mean(loss(model, x, y), len(x))
+            value = distributed.part_of_mean(loss(model, first, second), count)
         if not math.isfinite(distributed.total(value)):
-            self._forget_place()
-            raise Diverged(f"the loss is not finite in {at}; nothing was changed: lower lr or the number of epochs")
+            raise Diverged("the loss is not finite")
         value.backward()
         distributed.sum_gradients(parameter for group in optimiser.param_groups for parameter in group["params"])
         optimiser.step()
 
-    def _save(self, model: nn.Module, optimiser: torch.optim.Optimizer, position: _Position, run: str) -> None:
-        if self.checkpoint is None or not distributed.is_first():
-            return
-        state: dict[str, Any] = {
-            "run": run,
-            "model": model.state_dict(),
-            "optimiser": optimiser.state_dict(),
-            "position": vars(position),
-            "rng": torch.get_rng_state(),
-        }
-        write_atomically(self.checkpoint, lambda file: _write(state, file))
-
-    def _resume(self, model: nn.Module, optimiser: torch.optim.Optimizer, run: str) -> _Position:
-        if self.checkpoint is None or not self.checkpoint.exists():
-            return _Position()
-        try:
-            state = torch.load(self.checkpoint, map_location="cpu", weights_only=True)
-        except (RuntimeError, OSError, EOFError, UnpicklingError) as error:
-            raise InputError(f"{self.checkpoint} is not a whole resume file; delete it to start anew") from error
-        if state["run"] != run:
-            raise InputError(f"{self.checkpoint} is of another run ({state['run']}); delete it to start anew")
-        model.load_state_dict(state["model"])
-        optimiser.load_state_dict(state["optimiser"])
-        torch.set_rng_state(state["rng"])
-        return _Position(**state["position"])
+    def _share(self, batch: tuple[Any, Any]) -> tuple[Any, Any, int]:
+        """Return this process's part of a batch or of a pair of batches, on the device, and how many images it has."""
+        if isinstance(batch[0], Tensor):
+            x, y = self.move(*distributed.share(*batch))
+            return x, y, len(x)
+        first, second = (self.move(*one) for one in distributed.share_pair(*batch))
+        return first, second, len(first[0]) + len(second[0])
 
 
-def _write(state: dict[str, Any], path: Path) -> None:
-    with path.open("wb") as file:  # given a path, torch does not say that the disk is full
-        torch.save(state, file)
+def layout_for(model: nn.Module, device: str) -> torch.memory_format:
+    """Return the memory layout that suits a model: channels last, which convolutions like.
 
-
-@cache
-def native_bfloat16(device: str) -> bool:
-    """Whether a device multiplies bfloat16 faster than 32-bit numbers."""
-    if device.startswith("cuda"):
-        return bool(torch.cuda.is_bf16_supported())
-    try:
-        flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return "avx512_bf16" in flags or "amx_bf16" in flags
-
-
-def _walk(batches: BatchSource, epochs: int, position: _Position) -> Iterator[tuple[Tensor, Tensor]]:
-    """Go through the batches of every epoch from `position` on, keeping it up to date."""
-    while position.epoch < epochs:
-        set_epoch(batches, position.epoch)
-        skip, rng = position.batch, torch.get_rng_state()
-        if skip:
-            torch.set_rng_state(position.epoch_rng)  # batches that shuffle by torch's own generator shuffle alike
-        position.epoch_rng = torch.get_rng_state()
-        for index, (x, y) in enumerate(batches):
-            if index + 1 == skip:
-                torch.set_rng_state(rng)
-            if index < skip:
-                continue
-            position.batch = index + 1
-            yield x, y
-        position.epoch, position.batch = position.epoch + 1, 0
+    Not so with group norm on a CPU: torch 2.13's gradient of it crashes on pictures in that layout.
+    """
+    if device == "cpu" and any(isinstance(module, nn.GroupNorm) for module in model.modules()):
+        return torch.contiguous_format
+    return torch.channels_last
 
 
 def learning_rate(schedule: Schedule, peak: float, done: float) -> float:
     """Return the learning rate when the share `done` of all steps lies behind.
 
-    `one-cycle`: up in a straight line for the first twelfth, then down to zero.
+    `one-cycle`: up in a straight line for the first twelfth, then down to zero; `cosine`: down along half a wave.
     """
     if schedule == "constant":
         return peak
     if schedule == "one-cycle":
         return peak * min(12 * done, 12 / 11 * (1 - done), 1.0)
-    raise unknown("schedule", schedule, ("constant", "one-cycle"))
+    if schedule == "cosine":
+        return peak * (1 + math.cos(math.pi * done)) / 2
+    raise unknown("schedule", schedule, get_args(Schedule))
+
+
+def _optimiser(
+    name: Optimiser, model: nn.Module, lr: float, momentum: float, weight_decay: float, *, nesterov: bool
+) -> torch.optim.Optimizer:
+    """Return what makes the steps, over all weights that want a gradient."""
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    if name == "sgd":
+        return torch.optim.SGD(weights, lr, momentum, weight_decay=weight_decay, nesterov=nesterov)
+    if name == "adamw":
+        return torch.optim.AdamW(weights, lr, betas=(momentum, 0.999), weight_decay=weight_decay)
+    raise unknown("optimiser", name, get_args(Optimiser))
+
+
+def _labels(batch: tuple[Any, Any]) -> Tensor:
+    """Return the labels of a batch, or of both batches of a pair."""
+    first, second = batch
+    return second if isinstance(first, Tensor) else torch.cat([first[1], second[1]])
 
 
 @contextmanager
