@@ -14,7 +14,7 @@ MOST_LINES = 300
 # From the ground up. A part may import what stands before it, and itself; those in one line do not know each other.
 LAYERS = (
     ("errors",),
-    ("extras", "progress", "safe_pickle", "storage"),
+    ("extras", "progress", "safe_pickle", "storage", "typed_json"),
     ("records",),
     ("data", "models"),
     ("training",),
@@ -27,6 +27,22 @@ LAYERS = (
     ("benchmark", "checkup", "reproduction"),
     ("cli",),
     ("__main__",),
+)
+# Results hand themselves over to the page that shows them, inside the method that was asked to.
+SHOWN_BY_REPORT = ("audits/result.py",)
+# Inside `audits`, likewise.
+AUDITS = (
+    ("evidence", "older"),
+    ("result",),
+    ("catalogue",),
+    ("check",),
+    ("limits", "observe", "probe", "recalibration", "thumbnails"),
+    ("relearn",),
+    ("examine",),
+    ("attention", "decision_space", "closeness", "privacy", "provenance", "shadow", "utility", "verdict"),
+    ("residual", "sections"),
+    ("run",),
+    ("__init__",),
 )
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 
@@ -62,8 +78,29 @@ def test_imports_point_one_way(path: Path) -> None:
     if own == "__init__":
         assert not imported & {"cli", "report"}
         return
+    if path.relative_to(SOURCE).as_posix() in SHOWN_BY_REPORT:
+        imported -= {"report"}
     wrong = {name for name in imported if LEVEL[name] >= LEVEL[own]}
     assert not wrong, f"{own} must not know {', '.join(sorted(wrong))}"
+
+
+def test_results_know_the_page_only_inside_a_method() -> None:
+    for name in SHOWN_BY_REPORT:
+        tree = ast.parse((SOURCE / name).read_text(encoding="utf-8"))
+        assert not any(isinstance(node, ast.ImportFrom) and "report" in str(node.module) for node in tree.body)
+
+
+def test_audits_have_an_order_of_their_own() -> None:
+    level = {name: place for place, names in enumerate(AUDITS) for name in names}
+    files = sorted((SOURCE / "audits").glob("*.py"))
+    assert {path.stem for path in files} == set(level)
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not str(node.module).startswith("unclass.audits"):
+                continue
+            inner = str(node.module).split(".")[2:] or [alias.name for alias in node.names]
+            wrong = [name for name in inner[:1] if level.get(name, 99) >= level[path.stem]]
+            assert not wrong, f"{path.stem} must not know {wrong[0]}"
 
 
 def test_nobody_knows_the_command_line() -> None:

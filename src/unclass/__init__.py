@@ -1,6 +1,7 @@
 """Make a trained image classifier forget a class, and see how close that comes to retraining."""
 
 from unclass.api import evaluate, forget, train
+from unclass.audits.result import Audit
 from unclass.audits.run import audit
 from unclass.checkup import Finding, doctor
 from unclass.comparison.run import Plan, compare
@@ -15,6 +16,7 @@ __version__ = "0.1.0"
 __all__ = [
     "METHODS",
     "MODELS",
+    "Audit",
     "Budget",
     "Card",
     "Classifier",

@@ -86,8 +86,9 @@ def test_the_result_keeps_the_format_and_the_models(models: dict[str, Any], data
     roles = {"original", "unlearned", "retrained", "retrained-2"}
     others = [models["another"], models["third"]]
     result = audit(models["authors"], models["original"], data, ["3"], others, engine=ENGINE)
-    assert set(result) == KEYS
-    json.dumps(result, allow_nan=False)
+    assert set(result.as_dict()) == KEYS
+    json.dumps(result.as_dict(), allow_nan=False)
+    result = result.as_dict()
     for part in (result["utility"]["accuracies"], result["flows"], result["membership"]["asr"], result["probe"]):
         assert set(part) == roles
     assert set(result["decision_space"]["points"]) == set(result["attention"]["layer"]) == roles

@@ -8,6 +8,7 @@ from torch import nn
 
 from unclass.audits import probe, relearn
 from unclass.audits.attention import grad_cam, last_convolution
+from unclass.audits.catalogue import CHECKS, Kind
 from unclass.audits.check import Measure
 from unclass.audits.decision_space import embed
 from unclass.audits.limits import at_most_chance, nearer_to_retrained, no_advantage, unharmed, within
@@ -15,7 +16,7 @@ from unclass.audits.observe import look, observe, sample_split
 from unclass.audits.recalibration import CURVE, recalibrate, recalibration_curve
 from unclass.audits.shadow import Shadows
 from unclass.audits.thumbnails import data_uri, heat_uri
-from unclass.audits.verdict import counted, headline, self_check, verdict
+from unclass.audits.verdict import counted, decide, self_check, tiles
 from unclass.data import Split
 from unclass.errors import InputError
 from unclass.metrics import accuracy
@@ -130,10 +131,8 @@ def test_limits_follow_the_retrained_models() -> None:
 
 
 def measure(name: str, carries: bool = True, **values: float) -> Measure:
-    rule = at_most_chance(10)
-    return Measure(
-        name, "residual", "?", "lower", rule, {key.replace("_", "-"): v for key, v in values.items()}, {}, carries
-    )
+    kind = CHECKS.get(name) or Kind(name, name, "residual", "?", carries=carries)
+    return Measure(kind, at_most_chance(10), {key.replace("_", "-"): v for key, v in values.items()})
 
 
 ROLES = ["original", "unlearned", "retrained", "retrained-2", "logit-mask"]
@@ -142,44 +141,44 @@ ROLES = ["original", "unlearned", "retrained", "retrained-2", "logit-mask"]
 def test_a_clean_model_passes_only_if_the_controls_are_told_apart() -> None:
     good = measure("a", original=1.0, unlearned=0.0, retrained=0.0, retrained_2=0.0, logit_mask=1.0)
     checked = self_check([good], ROLES)
-    assert all(row["ok"] for row in checked)
-    assert verdict([good], checked, "deer")["status"] == "passed"
+    assert all(row.ok for row in checked)
+    assert decide([good], checked, "deer").status == "passed"
     blind = measure("a", original=1.0, unlearned=0.0, retrained=0.0, retrained_2=0.0, logit_mask=0.0)
-    outcome = verdict([blind], self_check([blind], ROLES), "deer")
-    assert outcome["status"] == "undecided" and "logit-mask" in outcome["sentence"]
+    outcome = decide([blind], self_check([blind], ROLES), "deer")
+    assert outcome.status == "undecided" and "logit-mask" in outcome.sentence
 
 
 def test_the_sentence_names_what_is_left_before_what_is_harmed() -> None:
-    harm = Measure("harm", "utility", "?", "higher", unharmed(), {"unlearned": -0.2}, carries=True, forgetting=False)
-    left = measure("left", original=1.0, unlearned=1.0)
-    assert "not gone: left" in verdict([harm, left], [], "deer")["sentence"]
-    assert "the rest is harmed: harm" in verdict([harm], [], "deer")["sentence"]
+    harm = Measure.of("retain-change", unharmed(), {"unlearned": -0.2})
+    left = measure("recalibration", original=1.0, unlearned=1.0)
+    assert "not gone: accuracy on D_f after recalibration" in decide([harm, left], [], "deer").sentence
+    assert "the rest is harmed: change on D_rt" in decide([harm], [], "deer").sentence
 
 
 def test_without_the_control_nothing_passes() -> None:
     good = measure("a", original=1.0, unlearned=0.0)
-    assert verdict([good], self_check([good], ["original", "unlearned"]), "deer")["status"] == "undecided"
+    assert decide([good], self_check([good], ["original", "unlearned"]), "deer").status == "undecided"
 
 
 def test_a_check_that_a_retrained_model_fails_counts_neither_way() -> None:
     noisy = measure("a", original=1.0, unlearned=1.0, retrained=0.0, retrained_2=0.9, logit_mask=1.0)
     assert counted([noisy]) == []
-    assert verdict([noisy], self_check([noisy], ROLES), "deer")["status"] == "undecided"
+    assert decide([noisy], self_check([noisy], ROLES), "deer").status == "undecided"
 
 
 def test_a_failed_check_that_does_not_carry_the_verdict_is_named() -> None:
     good = measure("a", original=1.0, unlearned=0.0, retrained=0.0, logit_mask=1.0)
     beside = measure("b", carries=False, original=1.0, unlearned=1.0, retrained=0.0, logit_mask=1.0)
-    outcome = verdict([good, beside], self_check([good], [*ROLES[:3], "logit-mask"]), "deer")
-    assert outcome["status"] == "passed" and "b" in outcome["why"][-1]
+    outcome = decide([good, beside], self_check([good], [*ROLES[:3], "logit-mask"]), "deer")
+    assert outcome.status == "passed" and "b" in outcome.why[-1]
 
 
 def test_the_headline_shows_five_and_prefers_the_one_that_failed() -> None:
-    names = ["change", "attack", "recalibration", "own logit", "class read from one image", "relearning from D_r"]
-    fine = [measure(name, original=1.0, unlearned=0.0, retrained=0.0) for name in names]
-    assert [one["name"] for one in headline(fine)] == names[:5]
-    fine[5] = measure(names[5], original=1.0, unlearned=0.9, retrained=0.0)
-    assert [one["name"] for one in headline(fine)] == [*names[:4], names[5]]
+    keys = ["recalibration", "own-logit", "one-image", "relearn-retain", "population-attack", "retain-change"]
+    fine = [measure(key, original=1.0, unlearned=0.0, retrained=0.0) for key in reversed(keys)]
+    assert list(tiles(fine)) == [key for key in keys if key != "relearn-retain"]
+    fine[2] = measure("relearn-retain", original=1.0, unlearned=0.9, retrained=0.0)
+    assert list(tiles(fine)) == [key for key in keys if key != "one-image"]
 
 
 def test_grad_cam_lights_up_on_the_last_convolution(model: Classifier, split: Split, engine: Engine) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from unclass.audits import Audit, Verdict
 from unclass.audits.provenance import models_section
 from unclass.comparison.run import Plan, audit_runs, choose, compare, run_folder
 from unclass.data import ImageData, Split
@@ -215,9 +216,10 @@ def test_an_audit_is_kept_as_long_as_it_is_of_the_same_models(
     plan, audits = replace(plan, methods=["logit-mask"]), []
     list(compare(plan, engine))
 
-    def watched(unlearned: Any, original: Any, data: Any, classes: Any, retrained: Any, **more: Any) -> dict[str, Any]:
+    def watched(unlearned: Any, original: Any, data: Any, classes: Any, retrained: Any, **more: Any) -> Audit:
         audits.append(more["about"]["unlearned"]["method"])
-        return {"models": models_section({"unlearned": unlearned, "original": original, "retrained": retrained[0]}, {})}
+        models = {"unlearned": unlearned, "original": original, "retrained": retrained[0]}
+        return Audit(Verdict("undecided", "Undecided."), models=models_section(models, {}))
 
     monkeypatch.setattr(compare_module, "audit", watched)
     first = list(audit_runs(plan, engine))

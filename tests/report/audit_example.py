@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from unclass.audits.result import Audit
+
 NASTY = (
     '</script><img src=x onerror="window.hacked=1">',
     "a & b <b>bold</b>",
@@ -141,6 +143,21 @@ def bare() -> dict[str, Any]:
     }
 
 
+def full_audit(**how: Any) -> Audit:
+    """Return `example` as an audit."""
+    return Audit.of(example(**how))
+
+
+def nasty_audit() -> Audit:
+    """Return `nasty` as an audit."""
+    return Audit.of(nasty())
+
+
+def bare_audit() -> Audit:
+    """Return `bare` as an audit."""
+    return Audit.of(bare())
+
+
 def rows(methods: tuple[str, ...]) -> list[dict[str, Any]]:
     """Return the rows of a comparison, as unclass.summary makes them; the last method failed."""
     draw = np.random.default_rng(1)
@@ -160,28 +177,28 @@ def rows(methods: tuple[str, ...]) -> list[dict[str, Any]]:
 def _headline() -> list[dict[str, Any]]:
     names = ("name", "value", "reference", "threshold", "direction", "unit", "status")
     values = (
-        ("accuracy on D_ft", 0.021, 0.0, 0.05, "at most", "%", "passed"),
+        ("accuracy on D_ft", 0.021, 0.0, 0.05, "lower", "%", "passed"),
         ("change on D_rt", -0.012, 0.0, -0.03, "higher", "points", "passed"),
         ("population attack", 0.08, 0.01, 0.05, "lower", "|AUC − ½|", "failed"),
-        ("D_ft after recalibration", 0.912, 0.0, 0.05, "at most", "%", "failed"),
-        ("linear probe above retraining", 0.31, 0.0, 0.1, "at most", "%", "failed"),
+        ("D_ft after recalibration", 0.912, 0.0, 0.05, "lower", "%", "failed"),
+        ("linear probe above retraining", 0.31, 0.0, 0.1, "lower", "%", "failed"),
     )
     return [dict(zip(names, value, strict=True)) for value in values]
 
 
 def _checks(roles: tuple[str, ...], draw: np.random.Generator) -> list[dict[str, Any]]:
     entries = (
-        ("accuracy on D_ft", "utility", "Does the model still name the class?", "at most", 0.05, "passed"),
-        ("accuracy on D_rt", "utility", "Is the rest unharmed?", "at least", 0.88, "passed"),
-        ("population attack", "privacy", "Are forgotten images told from unseen ones?", "at most", 0.55, "failed"),
-        ("which class was erased", "privacy", "Does the head give the class away?", "at least", 2, "informative"),
-        ("recalibration", "residual", "Does a pass over remaining images bring it back?", "at most", 0.05, "failed"),
-        ("linear probe", "residual", "Is the class readable from the features?", "at most", 0.1, "failed"),
+        ("accuracy on D_ft", "utility", "Does the model still name the class?", "lower", 0.05, "passed"),
+        ("accuracy on D_rt", "utility", "Is the rest unharmed?", "higher", 0.88, "passed"),
+        ("population attack", "privacy", "Are forgotten images told from unseen ones?", "lower", 0.55, "failed"),
+        ("which class was erased", "privacy", "Does the head give the class away?", "higher", 2, "informative"),
+        ("recalibration", "residual", "Does a pass over remaining images bring it back?", "lower", 0.05, "failed"),
+        ("linear probe", "residual", "Is the class readable from the features?", "lower", 0.1, "failed"),
         (
             "JS divergence",
             "closeness",
             "Are the outputs those of a retrained model?",
-            "at most",
+            "lower",
             None,
             "not applicable",
         ),

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_example import NASTY, bare, example, nasty, rows
+from audit_example import NASTY, bare_audit, example, full_audit, nasty_audit, rows
 
+from unclass.audits.result import Audit
 from unclass.errors import InputError
 from unclass.report.audit_page import THUMBNAIL_BYTES, as_script_data, render, write_report
 
@@ -94,12 +95,12 @@ class Opened:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
     methods = ("boundary-shrink", "finetune", "fisher")
-    several = [example(points=60, seed=place, method=method) for place, method in enumerate(methods)]
+    several = [full_audit(points=60, seed=place, method=method) for place, method in enumerate(methods)]
     return {
-        "full": write_report(example(points=120), folder / "full.html"),
-        "shades": write_report(_shades(), folder / "shades.html"),
-        "nasty": write_report(nasty(), folder / "nasty.html"),
-        "bare": write_report(bare(), folder / "bare.html"),
+        "full": write_report(full_audit(points=120), folder / "full.html"),
+        "shades": write_report(Audit.of(_shades()), folder / "shades.html"),
+        "nasty": write_report(nasty_audit(), folder / "nasty.html"),
+        "bare": write_report(bare_audit(), folder / "bare.html"),
         "several": write_report(several, folder / "several.html", rows(methods)),
     }
 
@@ -243,21 +244,22 @@ def test_comparison_sorts_and_one_method_is_picked(browser, pages):
 def test_checks_are_filtered_by_status(browser, pages):
     with Opened(browser, pages["full"]) as opened:
         opened.page.locator(".filters button", has_text="failed").click()
-        assert opened.page.locator(".checks tr[data-status]:visible").count() == 3
+        failed = [check for check in full_audit().checks if check.status == "failed"]
+        assert opened.page.locator(".checks tr[data-status]:visible").count() == len(failed) > 1
 
 
 def test_page_of_a_bare_audit_says_of_each_part_that_it_was_not_computed():
-    assert render([bare()]).count("ot computed: ") >= 15
+    assert render([bare_audit()]).count("ot computed: ") >= 15
 
 
 def test_reasons_are_given_where_a_part_is_missing():
-    text = render([nasty()])
-    assert "Not computed: no retrained model was given." in text
+    text = render([nasty_audit()])
+    assert "Not computed: no retrained model was given to compare with." in text
     assert "Not computed: the model has no batch normalisation to recalibrate." in text
 
 
 def test_names_are_text_and_data_cannot_close_its_element():
-    text = render([nasty()])
+    text = render([nasty_audit()])
     assert "<img src=x" not in text
     assert text.count("</script>") == 2
     data = as_script_data({"names": [*NASTY], "value": float("nan")})
@@ -269,7 +271,7 @@ def test_only_embedded_pictures_are_shown():
     audit = example(points=10)
     audit["decision_space"]["thumbnails"][0] = "https://example.org/picture.png"
     audit["attention"]["images"][0]["picture"] = "https://example.org/picture.png"
-    assert "example.org" not in render([audit])
+    assert "example.org" not in render([Audit.of(audit)])
 
 
 def test_thumbnails_stay_within_their_room_and_forget_images_come_first():
@@ -277,14 +279,14 @@ def test_thumbnails_stay_within_their_room_and_forget_images_come_first():
     audit["attention"] = None
     large = [f"data:image/png;base64,{place:04d}" + "A" * 30_000 for place in range(100)]
     audit["decision_space"]["thumbnails"] = large
-    text = render([audit])
+    text = render([Audit.of(audit)])
     assert len(text) < THUMBNAIL_BYTES * 1.2
     for place, forget in enumerate(audit["decision_space"]["forget"]):
         assert not forget or large[place] in text
 
 
 def test_pictures_that_audits_share_are_kept_once():
-    one, two = len(render([example(points=100)])), len(render([example(points=100), example(points=100)]))
+    one, two = len(render([full_audit(points=100)])), len(render([full_audit(points=100)] * 2))
     assert two - one < one * 0.8
 
 
@@ -292,4 +294,4 @@ def test_report_needs_something_to_show():
     with pytest.raises(InputError, match="needs an audit"):
         render([])
     with pytest.raises(InputError, match="schema 'other'"):
-        render([{"schema": "other"}])
+        Audit.of({"schema": "other"})

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from unclass.audits import Audit, Verdict
+from unclass.audits.result import Subject
 from unclass.comparison.rows import FIGURES
 from unclass.errors import InputError
 from unclass.report.paper.blocks import rewrite
@@ -39,8 +41,8 @@ RECORDS = [
     record("amnesiac", 1, None),
     record("logit-mask", 0, None),
 ]
-CASE = _case("deer", RECORDS, [{"subject": {"method": "finetune", "forget_classes": ["deer"]},
-                                "verdict": {"status": "failed"}}])  # fmt: skip
+AUDIT = Audit(Verdict("failed", "Failed."), subject=Subject(forget_classes=("deer",), method="finetune"))
+CASE = _case("deer", RECORDS, [AUDIT])
 TABLE: dict[str, Any] = {
     "name": "mine",
     "title": "100 % mine_",

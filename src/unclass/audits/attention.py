@@ -1,11 +1,11 @@
 """Attention maps: where each model sees the forgotten class (Grad-CAM, Selvaraju et al. 2017)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from unclass.audits.evidence import Attention, AttentionImage
 from unclass.audits.examine import Examination
 from unclass.audits.thumbnails import data_uri, heat_uri
 from unclass.training.engine import Engine
@@ -15,7 +15,7 @@ IMAGES, SIDE = 6, 96
 
 def attention_section(
     models: Mapping[str, nn.Module], seen: Examination, names: Sequence[str], engine: Engine
-) -> dict[str, Any]:
+) -> Attention:
     """Return the maps of a few forget images for every role, each for the image's own class."""
     rows = torch.linspace(0, len(seen.split.forget) - 1, min(IMAGES, len(seen.split.forget))).long()
     pixels, labels = seen.split.forget.read(rows), seen.split.forget.labels[rows]
@@ -25,17 +25,15 @@ def attention_section(
         role: grad_cam(model, layers[role][1], x, y) for role, model in models.items() if layers[role][1] is not None
     }
     said = {role: seen.observations[role].predictions["forget"].classes[rows] for role in models}
-    return {
-        "layer": {role: name for role, (name, _) in layers.items()},
-        "images": [
-            {
-                "picture": data_uri(pixels[i], SIDE),
-                "maps": {role: heat_uri(pixels[i], found[i], SIDE) for role, found in maps.items()},
-                "predicted": {role: names[int(classes[i])] for role, classes in said.items()},
-            }
-            for i in range(len(rows))
-        ],
-    }
+    images = tuple(
+        AttentionImage(
+            data_uri(pixels[i], SIDE),
+            {role: heat_uri(pixels[i], found[i], SIDE) for role, found in maps.items()},
+            {role: names[int(classes[i])] for role, classes in said.items()},
+        )
+        for i in range(len(rows))
+    )
+    return Attention({role: name for role, (name, _) in layers.items()}, images)
 
 
 @torch.no_grad()

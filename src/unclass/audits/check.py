@@ -1,12 +1,10 @@
-"""What a check is: a figure for every model, a direction, and a limit with its reason."""
+"""What a check is while it is being made: a figure for every model, and a limit with its reason."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
 
-Direction = Literal["lower", "higher", "near"]
-Group = Literal["utility", "privacy", "residual", "closeness"]
-Status = Literal["passed", "failed", "informative", "not applicable"]
+from unclass.audits.catalogue import CHECKS, Kind
+from unclass.audits.result import Check, Status
 
 
 @dataclass(frozen=True)
@@ -22,23 +20,29 @@ Rule = Callable[[Sequence[float]], Limit]
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure of every role. `limit` is given the retrained models' figures, which may be none.
+    """A figure of every role. `limit` is given the retrained models' figures, which may be none."""
 
-    `near` means: at most the threshold away from the nearest retrained model. `carries` says whether the verdict rests
-    on it, `forgetting` whether the original should fail it.
-    """
-
-    name: str
-    group: Group
-    question: str
-    direction: Direction
+    kind: Kind
     limit: Rule
     values: Mapping[str, float | None]
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    carries: bool = False
-    forgetting: bool = True
-    unit: str = "share"
     note: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        key: str,
+        limit: Rule,
+        values: Mapping[str, float | None] | Mapping[str, float],
+        intervals: Mapping[str, tuple[float, float]] | None = None,
+        note: str = "",
+    ) -> "Measure":
+        """Return the figures of the check with this key."""
+        return cls(CHECKS[key], limit, values, intervals or {}, note)
+
+    @property
+    def key(self) -> str:
+        return self.kind.key
 
     def references(self, without: str = "") -> list[float]:
         """Return the figures of the retrained models, leaving one out."""
@@ -52,40 +56,28 @@ class Measure:
         threshold = self.limit(references).threshold
         if value is None:
             return "not applicable"
-        if threshold is None or (self.direction == "near" and not references):
+        if threshold is None or (self.kind.direction == "near" and not references):
             return "informative"
         return "passed" if self._within(value, threshold, references) else "failed"
 
     def _within(self, value: float, threshold: float, references: Sequence[float]) -> bool:
-        if self.direction == "near":
+        if self.kind.direction == "near":  # at most the threshold away from the nearest retrained model
             return min(abs(value - reference) for reference in references) <= threshold
-        return value <= threshold if self.direction == "lower" else value >= threshold
+        return value <= threshold if self.kind.direction == "lower" else value >= threshold
 
     def reference(self) -> float | None:
         """Return the mean figure of the retrained models."""
         found = self.references()
         return sum(found) / len(found) if found else None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return what audit.json keeps of the check."""
-        limit = self.limit(self.references())
-        roles = [role for role in self.values if role != "logit-mask"]
-        return {
-            "name": self.name,
-            "group": self.group,
-            "question": self.question,
-            "direction": self.direction,
-            "threshold": limit.threshold,
-            "reference": self.reference(),
-            "unit": self.unit,
-            "reason": limit.reason,
-            "carries_verdict": self.carries,
-            "values": {role: self.values[role] for role in roles},
-            "intervals": {role: list(self.intervals[role]) for role in roles if role in self.intervals},
-            "statuses": {role: self.judge(role) for role in self.values},
-            "status": self.judge("unlearned"),
-            "note": self.note,
-        }
+    def check(self) -> Check:
+        """Return what the audit keeps of it."""
+        limit, kind = self.limit(self.references()), self.kind
+        return Check(
+            kind.key, kind.name, kind.group, kind.question, kind.direction, self.judge("unlearned"), kind.rank,
+            limit.threshold, self.reference(), kind.unit, limit.reason, kind.carries, dict(self.values),
+            dict(self.intervals), {role: self.judge(role) for role in self.values}, note=self.note,
+        )  # fmt: skip
 
 
 def is_retrained(role: str) -> bool:

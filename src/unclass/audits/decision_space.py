@@ -1,11 +1,10 @@
 """Decision space: t-SNE of the penultimate features of all models, fitted jointly (the paper's Fig. 5)."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
 
+from unclass.audits.evidence import DecisionSpace
 from unclass.audits.examine import Examination
 from unclass.audits.thumbnails import data_uri
 from unclass.metrics.attack_success import balanced_sample
@@ -13,7 +12,7 @@ from unclass.metrics.attack_success import balanced_sample
 IMAGES, COMPONENTS, SIDE = 400, 50, 32
 
 
-def decision_space(seen: Examination, seed: int, images: int = IMAGES) -> dict[str, Any]:
+def decision_space(seen: Examination, seed: int, images: int = IMAGES) -> DecisionSpace:
     """Return two coordinates of the same training images for every role; a quarter of them are forget images."""
     retain = _rows(seen, "retain", images - images // 4, seed)
     forget = _rows(seen, "forget", images // 4, seed)
@@ -24,21 +23,20 @@ def decision_space(seen: Examination, seed: int, images: int = IMAGES) -> dict[s
     }
     labels = torch.cat([seen.split.retain.labels[retain], seen.split.forget.labels[forget]])
     pixels = [*seen.split.retain.read(retain), *seen.split.forget.read(forget)]
-    return {
-        "points": embed(features, seed),
-        "labels": labels.tolist(),
-        "forget": [False] * len(retain) + [True] * len(forget),
-        "predicted": {
-            role: torch.cat(
-                [one.predictions["retain"].classes[retain], one.predictions["forget"].classes[forget]]
-            ).tolist()
-            for role, one in roles.items()
-        },
-        "thumbnails": [data_uri(one, min(SIDE, max(one.shape[1:]))) for one in pixels],
+    predicted = {
+        role: torch.cat([one.predictions["retain"].classes[retain], one.predictions["forget"].classes[forget]])
+        for role, one in roles.items()
     }
+    return DecisionSpace(
+        embed(features, seed),
+        tuple(labels.tolist()),
+        (False,) * len(retain) + (True,) * len(forget),
+        {role: tuple(classes.tolist()) for role, classes in predicted.items()},
+        tuple(data_uri(one, min(SIDE, max(one.shape[1:]))) for one in pixels),
+    )
 
 
-def embed(features: dict[str, Tensor], seed: int) -> dict[str, list[list[float]]]:
+def embed(features: dict[str, Tensor], seed: int) -> dict[str, tuple[tuple[float, ...], ...]]:
     """Return points for each role: one t-SNE (van der Maaten and Hinton 2008) over all, after PCA to 50 dimensions.
 
     Models whose features have different sizes cannot share a space: each gets its own then.
@@ -53,7 +51,7 @@ def embed(features: dict[str, Tensor], seed: int) -> dict[str, list[list[float]]
     perplexity = min(30.0, (len(stacked) - 1) / 3)
     points = TSNE(2, perplexity=perplexity, init="pca", random_state=seed, max_iter=500).fit_transform(reduced)
     parts = np.split(np.round(points.astype(float), 2), len(features))
-    return {role: part.tolist() for role, part in zip(features, parts, strict=True)}
+    return {role: tuple(map(tuple, part.tolist())) for role, part in zip(features, parts, strict=True)}
 
 
 def _scaled(features: Tensor) -> Tensor:

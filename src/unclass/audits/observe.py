@@ -42,6 +42,11 @@ def sample_split(split: Split, seed: int, largest: int = LARGEST_SET) -> Split:
     return Split(split.classes, **{name: sample(images) for name, images in split.sets().items()})
 
 
+def is_sample(looked_at: Split, whole: Split) -> bool:
+    """Whether of any set fewer images are looked at than there are."""
+    return any(len(whole.sets()[name]) > len(images) for name, images in looked_at.sets().items())
+
+
 @torch.no_grad()
 def observe(
     model: nn.Module, split: Split, engine: Engine, batch_size: int = LOOKING_BATCH, workers: int = 0

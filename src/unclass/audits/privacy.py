@@ -1,12 +1,12 @@
 """Can anyone tell that the class was trained on? Membership attacks, and which class was erased."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from unclass.audits.check import Measure, is_retrained
+from unclass.audits.evidence import Membership, RocCurve
 from unclass.audits.examine import Examination
 from unclass.audits.limits import informative, no_advantage, within
 from unclass.audits.observe import Observation
@@ -32,23 +32,23 @@ def privacy_measures(seen: Examination, curves: Curves, seed: int) -> list[Measu
     rates = {role: asr(one, seed) for role, one in seen.observations.items()}
     tpr = {role: max(curve.tpr_at_1_fpr for curve in one.values()) for role, one in curves.items()}
     return [
-        Measure(
-            "population attack", "privacy", "Can training images of the class be told from its test images?", "lower",
-            limit, {role: advantage(one) for role, one in curves.items()},
-            {role: advantage_interval(one, seed) for role, one in seen.observations.items()}, carries=True,
-            unit="|AUC − ½|", note="the largest of four scores; a model that never saw the class has 0",
+        Measure.of(
+            "population-attack",
+            limit,
+            {role: advantage(one) for role, one in curves.items()},
+            {role: advantage_interval(one, seed) for role, one in seen.observations.items()},
+            "the largest of four scores; a model that never saw the class has 0",
         ),
-        Measure(
-            "attack success rate", "privacy", "How much of D_f does the paper's attack take for training images?",
-            "near", within(ASR_DISTANCE), rates, note="far below the retrained model is a giveaway too (Streisand)",
+        Measure.of(
+            "attack-success-rate",
+            within(ASR_DISTANCE),
+            rates,
+            note="far below the retrained model is a giveaway too (Streisand)",
         ),
-        Measure(
-            "TPR at 1 % FPR", "privacy", "How many training images are found almost without error?", "lower",
-            informative("few test images of one class make it coarse: it informs"), tpr,
-        ),
+        Measure.of("tpr-at-1-fpr", informative("few test images of one class make it coarse: it informs"), tpr),
         _rmia(seen),
         *_erased(seen),
-    ]  # fmt: skip
+    ]
 
 
 def asr(seen: Observation, seed: int) -> float:
@@ -75,8 +75,7 @@ def _rmia(seen: Examination) -> Measure:
     limit = no_advantage(len(seen.split.forget), len(seen.split.forget_test))
     note = "not available: RMIA takes retrained models as reference models, and none was given" if none else ""
     away = {role: None if value is None else abs(value - 0.5) for role, value in values.items()}
-    question = "Does it show beside models that never saw the class (RMIA)?"
-    return Measure("RMIA", "privacy", question, "lower", limit, away, unit="|AUC − ½|", note=note)
+    return Measure.of("rmia", limit, away, note=note)
 
 
 def rmia_auc(seen: Examination, role: str) -> float | None:
@@ -92,32 +91,26 @@ def rmia_auc(seen: Examination, role: str) -> float | None:
 
 def _erased(seen: Examination) -> list[Measure]:
     why = informative("a retrained model's head gives the class away as well: it informs")
-    question = "Which class was erased? Its place from the lowest, 1 = lowest of all, by "
-    values: dict[str, dict[str, float | None]] = {"head bias": {}, "head norm": {}, "share of predictions": {}}
+    values: dict[str, dict[str, float | None]] = {"place-by-bias": {}, "place-by-norm": {}, "place-by-share": {}}
     classes: Sequence[int] = seen.split.classes
     for role, one in seen.observations.items():
         predictions = [one.predictions[name].classes for name in ("retain_test", "forget_test")]
         count = one.predictions["forget"].logits.shape[1]
         shares = torch.bincount(torch.cat(predictions), minlength=count)
-        values["head bias"][role] = None if one.head_bias is None else rank_from_below(one.head_bias, classes)
-        values["head norm"][role] = rank_from_below(one.head_weight.norm(dim=1), classes)
-        values["share of predictions"][role] = rank_from_below(shares, classes)
-    return [
-        Measure(f"place by {name}", "privacy", question + name, "higher", why, found, unit="place")
-        for name, found in values.items()
-    ]
+        values["place-by-bias"][role] = None if one.head_bias is None else rank_from_below(one.head_bias, classes)
+        values["place-by-norm"][role] = rank_from_below(one.head_weight.norm(dim=1), classes)
+        values["place-by-share"][role] = rank_from_below(shares, classes)
+    return [Measure.of(key, why, found) for key, found in values.items()]
 
 
-def membership_section(seen: Examination, curves: Curves, rates: Mapping[str, float | None]) -> dict[str, Any]:
+def membership_section(seen: Examination, curves: Curves, rates: Mapping[str, float | None]) -> Membership:
     """Return audit.json's `membership`."""
-    return {
-        "asr": {role: rates[role] for role in seen.shown()},
-        "roc": {role: {name: _thin(curve) for name, curve in curves[role].items()} for role in seen.shown()},
-    }
+    thin = {role: {name: _thin(curve) for name, curve in curves[role].items()} for role in seen.shown()}
+    return Membership({role: rates[role] for role in seen.shown()}, thin)
 
 
-def _thin(curve: Roc) -> dict[str, Any]:
+def _thin(curve: Roc) -> RocCurve:
     """Keep at most 200 points of a curve: enough to draw it."""
     places = torch.linspace(0, len(curve.fpr) - 1, min(ROC_POINTS, len(curve.fpr))).round().long().unique()
-    points = {name: [round(value, 5) for value in getattr(curve, name)[places].tolist()] for name in ("fpr", "tpr")}
-    return {**points, "auc": curve.auc, "tpr_at_1_fpr": curve.tpr_at_1_fpr}
+    fpr, tpr = (tuple(round(value, 5) for value in line[places].tolist()) for line in (curve.fpr, curve.tpr))
+    return RocCurve(fpr, tpr, curve.auc, curve.tpr_at_1_fpr)

@@ -25,11 +25,7 @@ def _recalibration(seen: Examination) -> Measure:
         values[role] = max(row["forget"], after["forget"] if after else 0.0)
     without = [role for role in seen.shown() if seen.recalibrated[role] is None]
     note = f"not applicable to {', '.join(without)}, without batch norm: the accuracy as it is" if without else ""
-    question = "Does the class come back when batch norm's statistics are estimated anew, without labels?"
-    limit = at_most_chance(class_count(seen))
-    return Measure(
-        "accuracy on D_f after recalibration", "residual", question, "lower", limit, values, carries=True, note=note
-    )
+    return Measure.of("recalibration", at_most_chance(class_count(seen)), values, note=note)
 
 
 def _own_logit(seen: Examination) -> Measure:
@@ -39,42 +35,28 @@ def _own_logit(seen: Examination) -> Measure:
         for role, one in seen.observations.items()
     }
     alone = 0.5 + SHARE_OF_CHANCE * (values["original"] - 0.5)
-    question = "Does the class's own output still tell its images, however far it was pushed down?"
     note = f"without a retrained model, {SHARE_OF_CHANCE:.0%} of what the original shows beyond chance may be left"
-    limit = nearer_to_retrained(values["original"], alone, share=SHARE)
-    return Measure("own logit", "residual", question, "lower", limit, values, carries=True, unit="AUC", note=note)
+    return Measure.of("own-logit", nearer_to_retrained(values["original"], alone, share=SHARE), values, note=note)
 
 
 def _probes(seen: Examination) -> list[Measure]:
-    questions = {
-        "one_shot": ("class read from one image", "Do the features know the class from a single labelled image?"),
-        "linear": ("linear probe", "Can a new linear head on the features find the class?"),
-        "nearest_mean": ("nearest class mean", "Is the class's mean feature nearest to its images?"),
-    }
-    return [
-        Measure(
-            name, "residual", question, "lower", nearer_to_retrained(seen.probes["original"][key], share=SHARE),
-            {role: found[key] for role, found in seen.probes.items()}, carries=key == "one_shot",
-        )
-        for key, (name, question) in questions.items()
-    ]  # fmt: skip
+    keys = {"one_shot": "one-image", "linear": "linear-probe", "nearest_mean": "nearest-mean"}
+
+    def measure(probe: str) -> Measure:
+        limit = nearer_to_retrained(seen.probes["original"][probe], share=SHARE)
+        return Measure.of(keys[probe], limit, {role: found[probe] for role, found in seen.probes.items()})
+
+    return [measure(probe) for probe in keys]
 
 
 def _relearning(seen: Examination) -> list[Measure]:
     retain = {role: max(value for _, value in curve) for role, curve in seen.from_retain.items()}
     forget = {role: float(steps_to_half(curve)) for role, curve in seen.from_forget.items()}
-    original = forget["original"]
+    chance, note = at_most_chance(class_count(seen)), "the highest accuracy on D_ft during a few steps"
     return [
-        Measure(
-            "relearning from D_r", "residual", "Does the class come back by training on the other classes only?",
-            "lower", at_most_chance(class_count(seen)), retain, carries=True,
-            note="the highest accuracy on D_ft during a few steps",
-        ),
-        Measure(
-            "steps to relearn", "residual", "How many steps on ten forgotten images bring back half of D_ft?", "higher",
-            nearer_to_retrained(original, higher=True), forget, unit="steps",
-        ),
-    ]  # fmt: skip
+        Measure.of("relearn-retain", chance, retain, note=note),
+        Measure.of("relearn-steps", nearer_to_retrained(forget["original"], higher=True), forget),
+    ]
 
 
 def steps_to_half(curve: list[tuple[int, float]]) -> int:

@@ -1,6 +1,7 @@
 """The audit: is the class gone, and is the rest unharmed? From models and data to what audit.json holds."""
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -8,6 +9,7 @@ import torch
 from torch import nn
 
 from unclass.audits.attention import attention_section
+from unclass.audits.check import is_retrained
 from unclass.audits.closeness import (
     closeness_measures,
     entropy_section,
@@ -16,13 +18,15 @@ from unclass.audits.closeness import (
 )
 from unclass.audits.decision_space import decision_space
 from unclass.audits.examine import CONTROL, Examination, Stopwatch, examine
-from unclass.audits.observe import look, sample_split
+from unclass.audits.observe import is_sample, look, sample_split
 from unclass.audits.privacy import attack, membership_section, privacy_measures
 from unclass.audits.provenance import cost_section, models_section, provenance_section, subject_section
 from unclass.audits.residual import residual_measures
-from unclass.audits.sections import conclusions, noise, residual_sections
+from unclass.audits.result import Audit
+from unclass.audits.sections import noise, recalibration_section, relearning_section
 from unclass.audits.shadow import Shadows, ulira_measure
 from unclass.audits.utility import flows, utility_measures, utility_section
+from unclass.audits.verdict import decide, not_claimed, self_check, tiles
 from unclass.data import ImageData, Split, TrainingData, Withheld, load_data
 from unclass.errors import InputError
 from unclass.methods.logit_mask import LogitMask
@@ -30,7 +34,6 @@ from unclass.progress import silent
 from unclass.running import usable
 from unclass.training.engine import Engine
 
-SCHEMA = "unclass-audit-1"
 About = Mapping[str, Mapping[str, Any]]
 One = TypeVar("One")
 
@@ -47,15 +50,16 @@ def audit(
     shadows: Shadows | None = None,
     about: About | None = None,
     workers: int = 0,
-) -> dict[str, Any]:
-    """Return what docs/audit-format.md describes. No model is changed, and nothing is drawn from torch's generator.
+) -> Audit:
+    """Return verdict, checks and evidence. No model is changed, and nothing is drawn from torch's generator.
 
     `about` says of a role what a file beside its checkpoint knows: name, method, seconds.
     """
     engine = replace(engine or Engine(), checkpoint=None, observer=None)
     data = load_data(data) if isinstance(data, str) else data
     given = name_roles(unlearned, original, retrained)
-    models = {role: usable(model, data, where=f"the {role} model") for role, model in given.items()}
+    # Copies: whatever the checks do to modes, layout and device, the caller's models never see it.
+    models = {role: usable(deepcopy(model), data, where=f"the {role} model") for role, model in given.items()}
     whole = Split.of(data, classes)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -77,7 +81,7 @@ def _audit(
     shadows: Shadows | None,
     about: About,
     workers: int,
-) -> dict[str, Any]:
+) -> Audit:
     watch = Stopwatch(engine)
     split = sample_split(whole, seed)
     seen = examine({**models, **control(models["original"], split, engine)}, split, watch, seed, workers)
@@ -92,25 +96,31 @@ def _audit(
         maps = attention_section(models, seen, data.classes, replace(engine, progress=silent))
     with watch.timed("decision space"):
         space = decision_space(seen, seed)
-    rates = next(one.values for one in measures if one.name == "attack success rate")
-    return {
-        "schema": SCHEMA,
-        **conclusions(measures, seen, [data.classes[index] for index in split.classes], whole),
-        "subject": subject_section(data, whole, split, about),
-        "models": models_section(models, about),
-        "checks": [one.as_dict() for one in measures],
-        "utility": utility_section(seen, data.classes),
-        "flows": flows(seen),
-        "membership": membership_section(seen, curves, rates),
-        "entropy": entropy_section(seen),
-        "decision_space": space,
-        "attention": maps,
-        **residual_sections(seen),
-        "similarity": similarity_section(seen),
-        "noise": noise(measures, seen),
-        "cost": cost_section(models, about),
-        "provenance": provenance_section(data, seed, watch.seconds),
-    }
+    rates = next(one.values for one in measures if one.key == "attack-success-rate")
+    checked = self_check(measures, list(seen.observations))
+    names = [data.classes[index] for index in split.classes]
+    return Audit(
+        decide(measures, checked, " and ".join(names)),
+        tuple(one.check() for one in measures),
+        tiles(measures),
+        checked,
+        not_claimed(sum(is_retrained(role) for role in models), is_sample(split, whole)),
+        subject_section(data, whole, split, about),
+        models_section(models, about),
+        utility_section(seen, data.classes),
+        flows(seen),
+        membership_section(seen, curves, rates),
+        entropy_section(seen),
+        space,
+        maps,
+        relearning_section(seen),
+        recalibration_section(seen),
+        {role: seen.probes[role] for role in seen.shown()},
+        similarity_section(seen),
+        noise(measures, seen),
+        cost_section(models, about),
+        provenance_section(data, seed, watch.seconds),
+    )
 
 
 def control(original: nn.Module, split: Split, engine: Engine) -> dict[str, nn.Module]:

@@ -67,6 +67,4 @@ def ulira_measure(unlearned: nn.Module, shadows: Shadows, forget: ImageSet, engi
     others = torch.cat([ulira_scores(one, inside, outside[keep[place]]) for place, one in enumerate(outside)])
     value = max(0.0, auc(scores, others) - 0.5)
     note = f"{len(inside)} shadow models unlearned, {len(outside)} retrained"
-    question = "Does the model look more like one that unlearned the class than like one that never saw it (U-LiRA)?"
-    limit = no_advantage(len(scores), len(others))
-    return Measure("U-LiRA", "privacy", question, "lower", limit, {"unlearned": value}, unit="AUC − ½", note=note)
+    return Measure.of("u-lira", no_advantage(len(scores), len(others)), {"unlearned": value}, note=note)

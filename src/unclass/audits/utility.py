@@ -1,11 +1,11 @@
 """Is the rest unharmed? Accuracies, class by class with the nearest first, and where images go."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import torch
 
 from unclass.audits.check import Measure
+from unclass.audits.evidence import ClassAccuracy, Utility
 from unclass.audits.examine import Examination
 from unclass.audits.limits import at_most_chance, informative, unharmed
 from unclass.audits.observe import Observation
@@ -14,6 +14,8 @@ from unclass.metrics.bootstrap import mean_interval
 from unclass.metrics.divergence import label_shares
 from unclass.predictions import Predictions
 
+TEST_SETS = ("retain_test", "forget_test")
+
 
 def utility_measures(seen: Examination, seed: int) -> list[Measure]:
     """Return the checks on accuracy."""
@@ -21,21 +23,17 @@ def utility_measures(seen: Examination, seed: int) -> list[Measure]:
     change = {role: row["retain_test"] - found["original"]["retain_test"] for role, row in found.items()}
     forgotten = {role: row["forget_test"] for role, row in found.items()}
     worst = {role: worst_change(seen.observations, role) for role in seen.observations}
+    few = informative("few test images in one class: it informs")
     return [
-        Measure(
-            "change on D_rt", "utility", "Are the remaining classes unharmed?", "higher", unharmed(), change,
-            {role: _paired_interval(seen, role, seed) for role in change}, carries=True, forgetting=False,
-            unit="points",
+        Measure.of("retain-change", unharmed(), change, {role: _paired_interval(seen, role, seed) for role in change}),
+        Measure.of(
+            "forget-test-accuracy",
+            at_most_chance(count),
+            forgotten,
+            {role: _interval(seen, role, "forget_test", seed) for role in forgotten},
         ),
-        Measure(
-            "accuracy on D_ft", "utility", "Does the model still name unseen images of the class?", "lower",
-            at_most_chance(count), forgotten, {role: _interval(seen, role, "forget_test", seed) for role in forgotten},
-        ),
-        Measure(
-            "change of the worst class", "utility", "Which remaining class pays most?", "higher",
-            informative("few test images in one class: it informs"), worst, forgetting=False, unit="points",
-        ),
-    ]  # fmt: skip
+        Measure.of("worst-class-change", few, worst),
+    ]
 
 
 def accuracies(observations: Mapping[str, Observation]) -> dict[str, dict[str, float]]:
@@ -67,26 +65,25 @@ def nearest_classes(original: Observation) -> list[tuple[int, float]]:
     return sorted(((k, (mean - centre).norm().item()) for k, mean in means.items()), key=lambda pair: pair[1])
 
 
-def utility_section(seen: Examination, names: Sequence[str]) -> dict[str, Any]:
+def utility_section(seen: Examination, names: Sequence[str]) -> Utility:
     """Return audit.json's `utility`."""
     roles = {role: seen.observations[role] for role in seen.shown()}
     by_class = {role: class_accuracy(one.predictions["retain_test"]) for role, one in roles.items()}
-    return {
-        "accuracies": accuracies(roles),
-        "per_class": [
-            {"class": names[k], "distance": distance, "accuracy": {role: by_class[role].get(k) for role in roles}}
+    both = {role: [confusion(one.predictions[name]) for name in TEST_SETS] for role, one in roles.items()}
+    return Utility(
+        accuracies(roles),
+        tuple(
+            ClassAccuracy(names[k], distance, {role: by_class[role].get(k) for role in roles})
             for k, distance in nearest_classes(roles["original"])
-        ],
-        "confusion": {
-            role: (confusion(one.predictions["retain_test"]) + confusion(one.predictions["forget_test"])).tolist()
-            for role, one in roles.items()
-        },
-    }
+        ),
+        {role: tuple(map(tuple, (one + other).tolist())) for role, (one, other) in both.items()},
+    )
 
 
-def flows(seen: Examination) -> dict[str, list[float]]:
+def flows(seen: Examination) -> dict[str, tuple[float, ...]]:
     """Return where the forget images go: the share of D_f that is predicted as each class."""
-    return {role: label_shares(seen.observations[role].predictions["forget"]).tolist() for role in seen.shown()}
+    found = {role: label_shares(seen.observations[role].predictions["forget"]) for role in seen.shown()}
+    return {role: tuple(shares.tolist()) for role, shares in found.items()}
 
 
 def class_count(seen: Examination) -> int:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from unclass.audits.result import Audit, Outcome
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.data import DataOptions, ImageData, Split
@@ -14,11 +15,10 @@ from unclass.methods.configure import configure
 from unclass.models import Classifier, Opening
 from unclass.records import read_record
 from unclass.running import Settings
-from unclass.storage import write_json
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
-STATUS_CODES = {"passed": 0, "failed": 1, "undecided": 1}
+STATUS_CODES: dict[Outcome, int] = {"passed": 0, "passed without reference": 3, "failed": 1, "undecided": 1}
 
 
 @o.taking(where=o.data_options, opening=o.opening_options, engine=o.device_option)
@@ -67,7 +67,7 @@ def audit(
     if distributed.is_first():
         _write(result, out)
     _show(result, out, json_)
-    return STATUS_CODES[result["verdict"]["status"]]
+    return STATUS_CODES[result.verdict.status]
 
 
 def about_checkpoint(path: Path) -> dict[str, Any]:
@@ -110,26 +110,23 @@ def _shadows(
     return train_shadows(original, data, Split.of(data, classes), method, count, engine, settings)
 
 
-def _write(result: dict[str, Any], out: Path) -> None:
-    from unclass.report.audit_page import write_report  # brings in jinja2: not for --help
-
-    write_json(out / "audit.json", result)
-    write_report(result, out / "report.html")
+def _write(result: Audit, out: Path) -> None:
+    result.save(out / "audit.json")
+    result.save(out / "report.html")
 
 
-def _show(result: dict[str, Any], out: Path, json_: bool) -> None:
+def _show(result: Audit, out: Path, json_: bool) -> None:
     if json_:
-        give_json(
-            {key: result[key] for key in ("verdict", "headline", "self_check", "not_claimed")} | {"out": str(out)}
-        )
+        content = result.as_dict()
+        shown = {key: content[key] for key in ("verdict", "headline", "self_check", "not_claimed")}
+        give_json({**shown, "out": str(out)})
         return
-    say(result["verdict"]["sentence"])
-    for one in result["headline"]:
-        value, limit = (f"{one[key]:8.3f}" if one[key] is not None else "       –" for key in ("value", "threshold"))
-        say(f"  {one['status']:<12} {one['name']:<38} {value}   limit {limit}  ({one['unit']}, {one['direction']})")
-    for reason in result["verdict"]["why"]:
+    say(result.verdict.sentence)
+    for one in result.headline:
+        value, limit = (
+            "       –" if number is None else f"{number:8.3f}" for number in (one.values["unlearned"], one.threshold)
+        )
+        say(f"  {one.status:<12} {one.name:<38} {value}   limit {limit}  ({one.unit}, {one.direction})")
+    for reason in result.verdict.why:
         note(f"  {reason}")
-    say(
-        f"figures: {out / 'audit.json'}"
-        + (f", report: {out / 'report.html'}" if (out / "report.html").exists() else "")
-    )
+    say(f"figures: {out / 'audit.json'}, report: {out / 'report.html'}")

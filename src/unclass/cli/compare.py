@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from unclass.api import DEFAULT_MODELS
+from unclass.audits.result import Audit
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.cli.figures import comparison_drawings
@@ -105,7 +106,7 @@ def finish(plan: Plan, engine: Engine, audited: bool, json_: bool) -> None:
     audits = list(audit_runs(plan, engine)) if audited and distributed.is_first() else []
     if distributed.is_first():
         write_results(plan, rows, audits)
-    verdicts = {audit["subject"]["method"]: audit["verdict"]["status"] for audit in audits}
+    verdicts = {audit.subject.method: audit.verdict.status for audit in audits}
     if json_:
         give_json({"out": str(plan.out), "report": str(plan.out / REPORT), "rows": rows, "audits": verdicts})
         return
@@ -113,11 +114,11 @@ def finish(plan: Plan, engine: Engine, audited: bool, json_: bool) -> None:
     say(table(rows, f"Forgetting {classes} of {plan.data.name}: accuracies and attack success rate (ASR) in %"))
     say("D_r, D_f: training images that stay, that go; D_rt, D_ft: test images. Nearer to the retrained row is better.")
     for audit in audits:
-        say(f"audit of {audit['subject']['method']}: {audit['verdict']['sentence']}")
+        say(f"audit of {audit.subject.method}: {audit.verdict}")
     say(f"records, models and figures: {plan.out}; report: {plan.out / REPORT}")
 
 
-def write_results(plan: Plan, rows: Sequence[dict[str, Any]], audits: Sequence[dict[str, Any]]) -> None:
+def write_results(plan: Plan, rows: Sequence[dict[str, Any]], audits: Sequence[Audit]) -> None:
     """Write the table as Markdown, the figures as PNG, and the report."""
     from unclass.report.audit_page import write_report  # jinja2 and matplotlib take a second to import: not for --help
 

@@ -1,6 +1,5 @@
 """unclass figures."""
 
-import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from unclass.audits.result import Audit
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.comparison.rows import summarise
@@ -77,19 +77,9 @@ def _drawings(folder: Path) -> Iterator[Drawing]:
 def _of_audit(path: Path, prefix: str) -> Iterator[Drawing]:
     from unclass.report.figures import comparison as draw  # matplotlib takes a second to import: not for --help
 
-    audit = _read_audit(path)
+    audit = Audit.read(path).as_dict()
     for name, drawing in draw.AUDIT_FIGURES.items():
         yield prefix + name, partial(drawing, audit)
-
-
-def _read_audit(path: Path) -> dict[str, Any]:
-    try:
-        audit: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path} is not JSON ({error}); run the audit again") from error
-    if not isinstance(audit, dict) or not str(audit.get("schema")).startswith("unclass-audit-"):
-        raise InputError(f"{path} is not an audit of this program; run unclass audit again")
-    return audit
 
 
 def comparison_drawings(runs: Path) -> Iterator[Drawing]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from unclass.audits.result import Audit
 from unclass.audits.run import audit
 from unclass.data import Batches, ImageData, Split
 from unclass.errors import Diverged, InputError
@@ -31,7 +32,7 @@ from unclass.running import (
     trained_card,
     unlearn,
 )
-from unclass.storage import require_space, write_json
+from unclass.storage import require_space
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
@@ -82,7 +83,7 @@ def compare(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
                     yield _run(plan, original, split, spec, replace(plan.settings, seed=seed), engine)
 
 
-def audit_runs(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
+def audit_runs(plan: Plan, engine: Engine) -> Iterator[Audit]:
     """Yield the audit of each method and class, on the first seed's run, beside the retrained models of all seeds."""
     seed = plan.seeds[0]
     original = load(plan.originals[0] if plan.originals else original_path(plan, seed))
@@ -98,21 +99,20 @@ def audit_runs(plan: Plan, engine: Engine) -> Iterator[dict[str, Any]]:
             found = _earlier_audit(path, references | {weights_digest(unlearned)})
             if found is None:
                 about = {"unlearned": _about(folder, spec), "retrained": _about(folders[0], "retrain")}
-                result = audit(
+                found = audit(
                     unlearned, original, plan.data, split.classes, retrained,
                     engine=engine, seed=seed, about=about, workers=plan.settings.workers,
                 )  # fmt: skip
-                write_json(path, result)
-                found = json.loads(path.read_text(encoding="utf-8"))
+                found.save(path)
             yield found
 
 
-def _earlier_audit(path: Path, weights: set[str]) -> dict[str, Any] | None:
+def _earlier_audit(path: Path, weights: set[str]) -> Audit | None:
     """Return the audit that is there, if it is of models with these very weights."""
     if not path.exists():
         return None
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found if {model["weights"] for model in found["models"].values()} == weights else None
+    found = Audit.read(path)
+    return found if {model.weights for model in found.models.values()} == weights else None
 
 
 def _about(folder: Path, spec: str) -> dict[str, Any]:

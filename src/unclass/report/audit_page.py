@@ -12,11 +12,11 @@ from typing import Any
 from jinja2 import ChainableUndefined, Environment, PackageLoader
 from markupsafe import Markup
 
+from unclass.audits.result import Audit
 from unclass.errors import InputError
 from unclass.report import wording as view
 from unclass.storage import write_atomically
 
-SCHEMA = "unclass-audit-1"
 SCRIPTS = ("dom.js", "plot.js", "bars.js", "heatmap.js", "space.js", "panels.js", "page.js")
 # What the charts read; all other text and tables are in the page itself and need no JavaScript.
 DRAWN = (
@@ -37,37 +37,33 @@ PICTURE = "data:image/png;base64,"
 THUMBNAIL_BYTES = 1_200_000  # of all thumbnails in a page, so that a page of large pictures can still be mailed
 
 
-def write_report(
-    audits: Mapping[str, Any] | Sequence[Mapping[str, Any]], path: Path, rows: Sequence[Mapping[str, Any]] | None = None
-) -> Path:
+def write_report(audits: Audit | Sequence[Audit], path: Path, rows: Sequence[Mapping[str, Any]] | None = None) -> Path:
     """Write the page of an audit; or of several, with the rows of their comparison on top and one picked to look into.
 
     Names of classes and files are shown as text, whatever they hold; the page makes no request.
     """
-    several = [audits] if isinstance(audits, Mapping) else list(audits)
+    several = [audits] if isinstance(audits, Audit) else list(audits)
     text = render(several, rows)
     return write_atomically(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
-def render(audits: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]] | None = None) -> str:
+def render(audits: Sequence[Audit], rows: Sequence[Mapping[str, Any]] | None = None) -> str:
     """Return the page as text."""
     if not audits and not rows:
         raise InputError("a report needs an audit or the rows of a comparison; neither was given")
-    for audit in audits:
-        if audit.get("schema") != SCHEMA:
-            raise InputError(f"this audit is of schema {audit.get('schema')!r}, not {SCHEMA!r}; run the audit again")
+    contents = [audit.as_dict() for audit in audits]
     script = "(() => {\n" + "\n".join(_asset(name) for name in SCRIPTS) + "})();\n"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         _environment()
         .get_template("page.html")
         .render(
-            audits=audits,
-            rows=view.rows(rows or [], audits),
+            audits=contents,
+            rows=view.rows(rows or [], contents),
             style=Markup(_asset("page.css")),
             script=Markup(script),
             script_digest=digest,
-            data=as_script_data(_charts(audits, rows or [])),
+            data=as_script_data(_charts(contents, rows or [])),
         )
     )
 

@@ -21,6 +21,7 @@ from unclass.progress import silent
 from unclass.reproduction.schedule import Job
 from unclass.storage import write_json
 from unclass.training.engine import Engine
+from unclass.typed_json import plain
 
 LARGEST_SET = 600  # images of each set that are looked at: the figures show 400
 ROLES = {"retrain": "retrained"}
@@ -58,8 +59,8 @@ def _look(models: dict[str, nn.Module], split: Split, part: str, plan: Plan, eng
     seen = {role: observe(model, sample, quiet, workers=plan.settings.workers) for role, model in walk}
     examination = Examination(sample, seen, {}, {}, {}, {})
     if part == "attention":
-        return attention_section(models, examination, plan.data.classes, quiet)
-    return decision_space(examination, seed)
+        return dict(plain(attention_section(models, examination, plan.data.classes, quiet)))
+    return dict(plain(decision_space(examination, seed)))
 
 
 def _models(plan: Plan, jobs: Sequence[Job]) -> dict[str, nn.Module]:

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from unclass.audits.result import Audit
 from unclass.comparison.run import Plan
 from unclass.errors import InputError
 from unclass.predictions import load_predictions
@@ -21,7 +22,7 @@ def write_outputs(
     summary: Mapping[str, Any],
     plans: Sequence[Plan],
     jobs: Sequence[Job],
-    audits: Sequence[dict[str, Any]],
+    audits: Sequence[Audit],
     out: Path,
     engine: Engine,
 ) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from unclass.audits.result import Audit
 from unclass.comparison.rows import FIGURES, summarise
 from unclass.data import ImageData
 from unclass.errors import InputError
@@ -22,7 +23,7 @@ def make_summary(
     experiments: Sequence[Experiment],
     data: ImageData,
     records: Sequence[dict[str, Any]],
-    audits: Sequence[Mapping[str, Any]] = (),
+    audits: Sequence[Audit] = (),
 ) -> dict[str, Any]:
     """Return what the tables show: a case for each forgotten class that a run is done of, and where it comes from."""
     done = [record for record in records if record["figures"]]
@@ -54,12 +55,10 @@ def read_summary(path: Path) -> dict[str, Any]:
     return result
 
 
-def _case(name: str, records: Sequence[dict[str, Any]], audits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _case(name: str, records: Sequence[dict[str, Any]], audits: Sequence[Audit]) -> dict[str, Any]:
     members = [record for record in records if record["forget_classes"][0] == name]
     verdicts = {
-        audit["subject"]["method"]: audit["verdict"]["status"]
-        for audit in audits
-        if audit["subject"]["forget_classes"] == [name]
+        audit.subject.method: audit.verdict.status for audit in audits if audit.subject.forget_classes == (name,)
     }
     # Seeds that a method was not to run with do not count as failed where it ran with others.
     ran = {record["label"] for record in members if not _left_out(record)}

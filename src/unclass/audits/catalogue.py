@@ -1,0 +1,109 @@
+"""Every check by name: what it asks, in which direction it is good, and whether the verdict rests on it."""
+
+from dataclasses import dataclass
+
+from unclass.audits.result import Direction, Group
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is always the same about a check, whatever the models.
+
+    `carries` says whether the verdict rests on it, `forgetting` whether the original should fail it, `rank` its place
+    in the order of telling.
+    """
+
+    key: str
+    name: str
+    group: Group
+    question: str
+    direction: Direction = "lower"
+    unit: str = "share"
+    carries: bool = False
+    forgetting: bool = True
+    rank: int = 100
+
+
+KINDS = (
+    Kind(
+        "recalibration", "accuracy on D_f after recalibration", "residual",
+        "Does the class come back when batch norm is refreshed?", carries=True, rank=10,
+    ),
+    Kind(
+        "own-logit", "own logit", "residual", "Does the class's own output still tell its images?", unit="AUC",
+        carries=True, rank=20,
+    ),
+    Kind(
+        "one-image", "class read from one image", "residual", "Do the features know the class from a single image?",
+        carries=True, rank=30,
+    ),
+    Kind(
+        "relearn-retain", "relearning from D_r", "residual",
+        "Does the class come back by training on the other classes only?", carries=True, rank=31,
+    ),
+    Kind(
+        "population-attack", "population attack", "privacy",
+        "Can its training images be told from ones never seen?", unit="|AUC − ½|", carries=True, rank=40,
+    ),
+    Kind(
+        "retain-change", "change on D_rt", "utility", "Are the other classes unharmed?", "higher", "points",
+        carries=True, forgetting=False, rank=50,
+    ),
+    Kind(
+        "forget-test-accuracy", "accuracy on D_ft", "utility", "Does the model still name unseen images of the class?",
+    ),
+    Kind(
+        "worst-class-change", "change of the worst class", "utility", "Which remaining class pays most?", "higher",
+        "points", forgetting=False,
+    ),
+    Kind(
+        "attack-success-rate", "attack success rate", "privacy",
+        "How much of D_f does the paper's attack take for training images?", "near",
+    ),
+    Kind(
+        "tpr-at-1-fpr", "TPR at 1 % FPR", "privacy", "How many training images are found almost without error?",
+    ),
+    Kind("rmia", "RMIA", "privacy", "Does it show beside models that never saw the class?", unit="|AUC − ½|"),
+    Kind(
+        "u-lira", "U-LiRA", "privacy",
+        "Does the model look more like one that unlearned the class than like one that never saw it?", unit="AUC − ½",
+    ),
+    Kind(
+        "place-by-bias", "place by head bias", "privacy",
+        "Which class was erased? Its place from the lowest, 1 = lowest of all, by the head's bias", "higher", "place",
+    ),
+    Kind(
+        "place-by-norm", "place by head norm", "privacy", "And by the norm of the head's rows", "higher", "place",
+    ),
+    Kind(
+        "place-by-share", "place by share of predictions", "privacy", "And by the share of predictions", "higher",
+        "place",
+    ),
+    Kind("linear-probe", "linear probe", "residual", "Can a new linear head on the features find the class?"),
+    Kind("nearest-mean", "nearest class mean", "residual", "Is the class's mean feature nearest to its images?"),
+    Kind(
+        "relearn-steps", "steps to relearn", "residual",
+        "How many steps on ten forgotten images bring back half of D_ft?", "higher", "steps",
+    ),
+    Kind(
+        "js-forget", "JS divergence on D_f", "closeness", "Do the outputs on D_f match retraining's?", unit="nats",
+    ),
+    Kind("js-retain-test", "JS divergence on D_rt", "closeness", "And those on D_rt?", unit="nats"),
+    Kind(
+        "activation-distance", "activation distance", "closeness", "How far apart are the probabilities on D_f?",
+        unit="L2",
+    ),
+    Kind(
+        "label-histograms", "label histograms", "closeness", "Do forget images go where they should?",
+        unit="total variation",
+    ),
+    Kind(
+        "equal-predictions", "equal predictions", "closeness", "How many D_f images get retraining's prediction?",
+        "higher",
+    ),
+    Kind(
+        "entropy-distance", "entropy distributions", "closeness", "Is the model as unsure about D_f?", unit="nats",
+    ),
+    Kind("zrf", "ZRF", "closeness", "Are the outputs on D_f like an untrained network's?", "higher"),
+)  # fmt: skip
+CHECKS = {kind.key: kind for kind in KINDS}
