@@ -24,7 +24,7 @@ LAYERS = (
     ("comparison",),
     ("api",),
     ("report",),
-    ("benchmark", "checkup", "reproduction"),
+    ("benchmark", "checkup", "ledger", "reproduction"),
     ("cli",),
     ("__main__",),
 )

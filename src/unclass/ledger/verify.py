@@ -1,0 +1,137 @@
+"""Verifying an evidence pack: is every byte what was signed, by whom, and does it speak of one and the same erasure?"""
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unclass.errors import InputError
+from unclass.ledger.envelope import Untrue, check_weights, unseal
+from unclass.ledger.files import content_digest
+from unclass.ledger.keys import fingerprint, public_key, public_key_from
+from unclass.ledger.pack_files import PackFiles, is_plain, pack_files
+
+ENVELOPE, PUBLIC, MANIFEST = "statement.dsse.json", "signer.pub", "manifest.json"
+AUDIT, WEIGHTS, SIGNATURE = "audit.json", "model", "model.sig"
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """What is wrong, and with which file."""
+
+    file: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.what}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found: nothing wrong, or which files are not what was signed."""
+
+    flaws: tuple[Flaw, ...]
+    manifest: Mapping[str, Any]
+    signer: str
+
+    @property
+    def holds(self) -> bool:
+        return not self.flaws
+
+
+def verify_pack(path: Path, key: Path | None = None, model: Path | None = None) -> Verification:
+    """Check a pack against a public key: the one given, else the one in the pack, which vouches only for itself.
+
+    With `model`, also whether that file is the unlearned model of the pack.
+    """
+    files = pack_files(path)
+    trusted = None if key is None else public_key(key)
+    try:
+        signer = public_key_from(files.read(PUBLIC), PUBLIC)
+    except (OSError, InputError):
+        signer = None
+    judge = signer if trusted is None else trusted
+    if judge is None:
+        return Verification((Flaw(PUBLIC, "missing, or no public key"),), {}, "")
+    try:
+        sealed = unseal(files.read(ENVELOPE), judge)
+    except OSError:
+        return Verification((Flaw(ENVELOPE, "missing: nothing vouches for the pack"),), {}, fingerprint(judge))
+    except Untrue as error:
+        return Verification((Flaw(ENVELOPE, str(error)),), {}, fingerprint(judge))
+    flaws = [*_whole(files, path), *_changed(files, sealed), *_unlike(files, sealed["predicate"])]
+    if not flaws:
+        flaws += [*_other_weights(files, sealed["predicate"]), *_unsigned_weights(files, sealed["predicate"])]
+    if model is not None and content_digest(model) != sealed["predicate"]["models"]["unlearned"]["sha256"]:
+        flaws.append(Flaw(str(model), "is not the unlearned model of this pack"))
+    return Verification(tuple(flaws), sealed["predicate"], fingerprint(judge))
+
+
+def _whole(files: PackFiles, path: Path) -> Iterator[Flaw]:
+    if flaw := files.flaw():
+        yield Flaw(path.name, flaw)
+
+
+def _changed(files: PackFiles, sealed: Mapping[str, Any]) -> Iterator[Flaw]:
+    """Compare what lies in the pack with what was signed."""
+    signed = {one["name"]: one["digest"]["sha256"] for one in sealed["subject"]}
+    there = set(files.names())
+    for name in sorted(there - signed.keys() - {ENVELOPE}):
+        yield Flaw(name, "is no part of what was signed")
+    for name, digest in signed.items():
+        if name not in there or not is_plain(name):
+            yield Flaw(name, "missing")
+            continue
+        try:
+            found = files.digest(name)
+        except OSError as error:
+            yield Flaw(name, str(error))
+            continue
+        if found != digest:
+            yield Flaw(name, "changed: not what was signed")
+
+
+def _unlike(files: PackFiles, manifest: Mapping[str, Any]) -> Iterator[Flaw]:
+    """Find files that speak of something else than the manifest does."""
+    for name, expected in ((MANIFEST, manifest), (AUDIT, manifest["verdict"])):
+        try:
+            found = json.loads(files.read(name))
+        except (OSError, ValueError):
+            continue  # missing or changed, as was found before
+        if name == AUDIT:
+            found = found.get("verdict")
+        if found != expected:
+            yield Flaw(name, "says something else than what was signed")
+
+
+def _other_weights(files: PackFiles, manifest: Mapping[str, Any]) -> Iterator[Flaw]:
+    """Find a model that is not the one of the manifest."""
+    with tempfile.TemporaryDirectory() as scratch:
+        weights = model_in(files.folder(WEIGHTS, Path(scratch)))
+        if content_digest(weights) != manifest["models"]["unlearned"]["sha256"]:
+            yield Flaw(
+                WEIGHTS if weights.is_dir() else f"{WEIGHTS}/{weights.name}", "is not the model that was audited"
+            )
+
+
+def _unsigned_weights(files: PackFiles, manifest: Mapping[str, Any]) -> list[Flaw]:
+    """Check OpenSSF's signature of the weights, where the key was of a kind that can make one."""
+    if SIGNATURE not in files.names():
+        wanted = manifest["signer"]["weights_signed"]
+        return [Flaw(SIGNATURE, "missing")] if wanted else []
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in (SIGNATURE, PUBLIC):
+            (Path(scratch) / name).write_bytes(files.read(name))
+        try:
+            check_weights(files.folder(WEIGHTS, Path(scratch)), Path(scratch) / SIGNATURE, Path(scratch) / PUBLIC)
+        except Untrue as error:
+            return [Flaw(SIGNATURE, str(error))]
+    return []
+
+
+def model_in(folder: Path) -> Path:
+    """Return the model in a pack's folder of weights: its only file, or the folder where it has several."""
+    inside = sorted(folder.iterdir())
+    return inside[0] if len(inside) == 1 and inside[0].is_file() else folder
