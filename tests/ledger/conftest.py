@@ -18,12 +18,12 @@ from unclass.ledger.store import Ledger
 CARD = {"architecture": "small-cnn", "classes": [str(n) for n in range(10)], "forgotten": []}
 PICTURE = "data:image/png;base64,iVBORw0KGgo="
 AUDIT: dict[str, Any] = {
-    "schema": "unclass-audit-1",
+    "schema": "unclass-audit-2",
     "verdict": {"status": "passed", "sentence": "Passed: 3 is gone.", "why": ["the audit can fail on this data"]},
     "not_claimed": ["It is no proof."],
     "subject": {"data": "digits", "classes": CARD["classes"], "forget_classes": ["3"], "method": "boundary-shift"},
     "decision_space": {"labels": [3], "forget": [True], "thumbnails": [PICTURE]},
-    "attention": {"images": [{"picture": PICTURE, "maps": {"original": PICTURE}}]},
+    "attention": {"layer": {"original": "conv"}, "images": [{"picture": PICTURE, "maps": {"original": PICTURE}}]},
 }
 RECORD: dict[str, Any] = {
     "command": "unclass forget /home/jane doe/model.safetensors --data digits --class 3",

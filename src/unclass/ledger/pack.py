@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unclass.audits.result import Audit
 from unclass.ledger.envelope import can_sign_weights, seal, sign_weights, statement
 from unclass.ledger.evidence import Evidence, manifest
 from unclass.ledger.files import copy
@@ -16,7 +17,6 @@ from unclass.ledger.redact import without_paths, without_pictures
 from unclass.ledger.rendering import render
 from unclass.ledger.verify import AUDIT, ENVELOPE, MANIFEST, PUBLIC, SIGNATURE, WEIGHTS
 from unclass.ledger.wording import letter
-from unclass.report.audit_page import write_report
 from unclass.storage import write_json
 
 
@@ -37,7 +37,7 @@ def write_pack(evidence: Evidence, folder: Path, key_file: Path, options: PackOp
     audit, record = (without_paths(one) if options.redact else one for one in (audit, dict(evidence.record)))
     write_json(folder / "forget.json", record)
     write_json(folder / AUDIT, audit)
-    write_report(audit, folder / "report.html")
+    Audit.of(audit, AUDIT).save(folder / "report.html")
     (folder / PUBLIC).write_bytes(public_pem(key.public_key()))
     _put_weights(evidence, folder, key, key_file)
     files = PackFiles(folder)

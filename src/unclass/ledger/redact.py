@@ -7,7 +7,6 @@ from typing import Any
 # A path begins with /, ~/, ./, ../ or a drive, or follows the name of a form of data, and goes on to the next option.
 _START = re.compile(r"(?:(?<=^)|(?<=[\s:='\"(]))(?:~|\.\.?|[A-Za-z]:)?[/\\](?!/)|(?<=folder:)|(?<=csv:)|(?<=parquet:)")
 _OPTION = re.compile(r"(?= -)")
-_LEFT_OUT = {"note": "pictures were left out of the pack"}
 
 
 def without_paths(value: Any) -> Any:
@@ -24,8 +23,7 @@ def without_paths(value: Any) -> Any:
 def without_pictures(audit: Mapping[str, Any]) -> dict[str, Any]:
     """Return an audit without thumbnails and attention maps, in which the pictures to forget can be seen."""
     space = audit.get("decision_space")
-    kept = {key: item for key, item in space.items() if key != "thumbnails"} if isinstance(space, Mapping) else space
-    return {**audit, "decision_space": kept, "attention": dict(_LEFT_OUT)}
+    return {**audit, "decision_space": {**space, "thumbnails": None} if space else None, "attention": None}
 
 
 def _shortened(text: str) -> str:

@@ -52,6 +52,7 @@ def letter(manifest: Mapping[str, Any], model: str) -> str:
     learned = f"from {count} images " if count else ""
     checked = {
         "passed": "The checks we ran no longer find it, and the rest of the model works as before.",
+        "passed without reference": "The checks we ran no longer find it, and the rest of the model works as before.",
         "failed": "One of the checks we ran still found a trace of it.",
         "undecided": "The checks we ran could not decide whether all of it is gone.",
     }[verdict["status"]]
