@@ -133,3 +133,10 @@ def test_files_stay_small(path: Path) -> None:
 
 def test_there_are_no_drawers_for_everything() -> None:
     assert not {"utils", "helpers", "common", "misc"} & {path.stem for path in FILES}
+
+
+def test_every_public_name_is_found_where_the_package_says() -> None:
+    homes = [name for names in unclass._HOMES.values() for name in names.split()]
+    assert sorted(homes) == sorted(unclass.__all__)
+    for name in unclass.__all__:
+        assert getattr(unclass, name) is not None

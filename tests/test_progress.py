@@ -53,14 +53,24 @@ def test_short_work_says_nothing_in_a_log(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_long_work_says_a_line_a_minute_with_the_time_left(capsys, clock):
-    for _ in progress.show(range(10), "training", 10):
-        clock.now += 45
+def test_long_work_says_a_line_after_ten_seconds_and_each_minute_with_the_time_left(capsys, clock):
+    for _ in progress.show(range(40), "training", 40):
+        clock.now += 6
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "training: 2 of 10, 6.0 minutes left"
-    assert lines[-1] == "training: 10 of 10, 0.0 minutes left"
-    assert len(lines) == 5
+    assert lines[0] == "training: 2 of 40, 3.8 minutes left"
+    assert lines[1] == "training: 12 of 40, 2.8 minutes left"
+    assert len(lines) == 4
     assert capsys.readouterr().out == ""
+
+
+def test_nothing_is_shown_when_hushed(capsys, clock):
+    progress.hush()
+    try:
+        for _ in progress.show(range(10), "training", 10):
+            clock.now += 60
+    finally:
+        progress.hush(False)
+    assert capsys.readouterr() == ("", "")
 
 
 def test_resumed_work_counts_from_where_it_stands_and_times_only_itself(capsys, clock):

@@ -1,5 +1,29 @@
-"""`python -m unclass`, and `torchrun -m unclass` for several processes."""
+"""`unclass`, `python -m unclass`, and `torchrun -m unclass` for several processes."""
 
-from unclass.cli import main
+import os
+import signal
+import sys
+from typing import NoReturn
 
-main()
+INTERRUPTED = 130
+
+
+def main() -> NoReturn:
+    """Run a command and leave with its exit code. Ctrl-C is one line from the first moment on, imports included."""
+    signal.signal(signal.SIGINT, _leave)
+    from unclass.cli import run
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    code = run(sys.argv[1:])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt
+    sys.exit(code)
+
+
+def _leave(*_: object) -> NoReturn:
+    """Leave at once: nothing has begun, and an exception would come out of a half-imported library as another one."""
+    os.write(2, b"error: interrupted; run the same command again to go on\n")
+    os._exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

@@ -9,6 +9,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 Item = TypeVar("Item")
+FIRST_LINE_SECONDS, LINE_SECONDS = 10.0, 60.0
+_hushed = False
+
+
+def hush(hushed: bool = True) -> None:
+    """Show nothing from now on, or again."""
+    global _hushed
+    _hushed = hushed
 
 
 class Tracker(Protocol):
@@ -23,7 +31,9 @@ def silent(items: Iterable[Item], what: str, total: int, start: int = 0) -> Iter
 
 
 def show(items: Iterable[Item], what: str, total: int, start: int = 0) -> Iterator[Item]:
-    """Show a bar on standard error if it is a terminal, otherwise a line a minute."""
+    """Show a bar on standard error if it is a terminal, otherwise a line after ten seconds and each minute."""
+    if _hushed:
+        return silent(items, what, total, start)
     walk = _bar if sys.stderr.isatty() else _lines
     return walk(items, what, total, start)
 
@@ -39,12 +49,13 @@ def _bar(items: Iterable[Item], what: str, total: int, start: int) -> Iterator[I
             bar.advance(task)
 
 
-def _lines(items: Iterable[Item], what: str, total: int, start: int, every: float = 60.0) -> Iterator[Item]:
-    began = shown = time.monotonic()
+def _lines(items: Iterable[Item], what: str, total: int, start: int) -> Iterator[Item]:
+    began = time.monotonic()
+    due = began + FIRST_LINE_SECONDS
     for done, item in enumerate(items, start + 1):
         yield item
         now = time.monotonic()
-        if now - shown >= every:
-            shown = now
+        if now >= due:
+            due = now + LINE_SECONDS
             left = (now - began) / (done - start) * (total - done)
             print(f"{what}: {done} of {total}, {left / 60:.1f} minutes left", file=sys.stderr, flush=True)

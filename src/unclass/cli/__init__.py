@@ -1,16 +1,22 @@
 """The command line. Bad input gets one line on standard error and exit code 2."""
 
+import errno
+import os
 import sys
-from typing import Any
+import traceback
+from contextlib import suppress
+from typing import Annotated, Any
 
 import typer
 
+import unclass
 from unclass.cli.audit import audit
 from unclass.cli.bench import bench
 from unclass.cli.compare import compare, demo
-from unclass.cli.console import as_options, error_console
+from unclass.cli.console import as_options, error_console, say, set_loudness
 from unclass.cli.doctor import doctor
 from unclass.cli.evaluate import evaluate
+from unclass.cli.failures import explain
 from unclass.cli.figures import figures
 from unclass.cli.forget import forget
 from unclass.cli.glossary import glossary
@@ -18,17 +24,18 @@ from unclass.cli.listing import list_
 from unclass.cli.methods import methods
 from unclass.cli.paper import paper
 from unclass.cli.results import results
+from unclass.cli.settings import read_defaults
 from unclass.cli.train import train
 from unclass.errors import InputError
 from unclass.training import distributed
 
 UsageError: Any = typer.BadParameter.__base__  # click's, wherever this version of typer keeps it
-INTERRUPTED = 130
+INTERRUPTED, BROKEN_PIPE = 130, 141
+EVERYWHERE = ("--quiet", "-q", "--verbose", "-v", "--debug")
 
 app = typer.Typer(
     help="Make a trained image classifier forget a class, and see how close that comes to retraining.\n\n"
     "Start with: unclass demo. Words such as D_r or ASR: unclass glossary",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -48,35 +55,91 @@ app.command(name="list")(list_)
 app.command()(glossary)
 
 
+@app.callback(invoke_without_command=True)
+def _everywhere(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also say what is read and written.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    if version:
+        say(f"unclass {unclass.__version__}")
+        raise typer.Exit
+    set_loudness(quiet=quiet, verbose=verbose or debug)
+    if context.invoked_subcommand is None:
+        say(context.get_help())
+
+
 def main() -> None:
     """Run a command and leave with its exit code."""
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command and return its exit code: 0 done, 1 failed, 2 bad input."""
+    """Run a command and return its exit code: 0 done, 1 failed, 2 bad input, 130 interrupted, 141 nobody reads on."""
+    arguments = _general_first(arguments)
+    debug = "--debug" in arguments
     try:
-        distributed.start()
-        code = int(app(arguments or ["--help"], prog_name="unclass", standalone_mode=False) or 0)
-        if code == INTERRUPTED:  # typer turns Ctrl-C into it
-            raise KeyboardInterrupt
+        code = _call(arguments)
+        sys.stdout.flush()
         return code
+    except BrokenPipeError:
+        return _silent(BROKEN_PIPE)
     except InputError as error:
-        return _bad_input(str(error))
-    except OSError as error:
-        if error.filename is None:
-            raise
-        return _bad_input(f"{error.filename}: {error.strerror}; choose another path")
+        return _bad_input(str(error), debug)
     except (KeyboardInterrupt, typer.Abort):
         return _bad_input("interrupted; run the same command again to go on", code=INTERRUPTED)
-    except typer.Exit as stop:
-        return stop.exit_code
     except UsageError as error:
-        command = arguments[0] if arguments and not arguments[0].startswith("-") else ""
-        return _bad_input(f"{error.format_message()} (see: {' '.join(['unclass', command]).strip()} --help)")
+        known = [name for name in arguments if name in _commands()]
+        see = " ".join(["unclass", *known[:1], "--help"])
+        return _bad_input(f"{error.format_message()} (see: {see})", debug)
+    except Exception as error:  # whatever it is, the user gets one line and we get the file that it names
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EFBIG) and not getattr(error, "filename", None):
+            _silent(0)  # it may have been standard output that is full
+        return _bad_input(explain(error), debug)
 
 
-def _bad_input(message: str, code: int = 2) -> int:
-    error_console.print("error: ", end="", style="bold red", markup=False)
-    error_console.print(as_options(" ".join(message.split())), markup=False, soft_wrap=True)
+def _call(arguments: list[str]) -> int:
+    """Call the command line, and return its exit code however it leaves."""
+    try:
+        distributed.start()
+        defaults = {} if "--version" in arguments else read_defaults(_commands())
+        code = int(app(arguments, prog_name="unclass", standalone_mode=False, default_map=defaults) or 0)
+    except typer.Exit as stop:
+        code = stop.exit_code
+    except SystemExit as stop:  # a library's, such as click's on a closed pipe
+        if isinstance(stop.__context__, BrokenPipeError):
+            raise stop.__context__ from None
+        code = stop.code if isinstance(stop.code, int) else 1
+    if code == INTERRUPTED:  # typer turns Ctrl-C into it
+        raise KeyboardInterrupt
+    return code
+
+
+def _commands() -> dict[str, Any]:
+    found: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    return found
+
+
+def _general_first(arguments: list[str]) -> list[str]:
+    """Move options that every command has to the front, where the command line expects them."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    given, rest = arguments[:end], arguments[end:]
+    return [*(one for one in given if one in EVERYWHERE), *(one for one in given if one not in EVERYWHERE), *rest]
+
+
+def _bad_input(message: str, debug: bool = False, code: int = 2) -> int:
+    if debug:
+        traceback.print_exc()
+    with suppress(OSError):  # nobody reads on
+        error_console.print("error: ", end="", style="bold red", markup=False)
+        error_console.print(as_options(" ".join(message.split())), markup=False, soft_wrap=True)
+    return code
+
+
+def _silent(code: int) -> int:
+    """Let Python's last words to standard output, which nobody can read, go nowhere."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code

@@ -1,21 +1,49 @@
 """Where commands print: results to standard output, the rest to standard error; colour only on a terminal."""
 
 import json
+import logging
 import re
+import sys
 from typing import Any
 
 import typer
 from rich.console import Console
 
+from unclass import progress
 from unclass.training import distributed
 
-error_console = Console(stderr=True, highlight=False)
+
+class _Console(Console):
+    """A console that says when nobody reads on, and leaves what that means to the command line."""
+
+    quiet_notes = False
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+error_console = _Console(stderr=True, highlight=False)
+
+
+def set_loudness(*, quiet: bool, verbose: bool) -> None:
+    """Say less than usual, results and errors only, or more: what is read and written, with the time."""
+    error_console.quiet_notes = quiet
+    progress.hush(quiet)
+    log = logging.getLogger("unclass")
+    log.handlers.clear()
+    log.setLevel(logging.INFO if verbose and not quiet else logging.WARNING)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    log.addHandler(handler)
+    for stream in (sys.stdout, sys.stderr):  # names of files need not be Unicode
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def say(message: Any) -> None:
     """Print a result for people; text is never broken, and tables have room where there is no terminal to fit."""
     if distributed.is_first():
-        console = Console(highlight=False)
+        console = _Console(highlight=False)
         if not console.is_terminal:
             console.width = 140
         console.print(message, markup=False, soft_wrap=isinstance(message, str))
@@ -23,7 +51,7 @@ def say(message: Any) -> None:
 
 def note(message: str) -> None:
     """Print a remark that is no result."""
-    if distributed.is_first():
+    if distributed.is_first() and not error_console.quiet_notes:
         error_console.print(message, markup=False, style="dim", soft_wrap=True)
 
 

@@ -4,6 +4,7 @@ from unclass.storage.files import sha256, write_atomically, write_json, write_te
 from unclass.storage.journal import settle
 from unclass.storage.lock import Lock
 from unclass.storage.output import Output
+from unclass.storage.reading import parse_json, read_json, read_text, require_plain
 from unclass.storage.space import existing, no_space, require_space
 from unclass.storage.targets import check_target, require_absent
 
@@ -13,7 +14,11 @@ __all__ = [
     "check_target",
     "existing",
     "no_space",
+    "parse_json",
+    "read_json",
+    "read_text",
     "require_absent",
+    "require_plain",
     "require_space",
     "settle",
     "sha256",

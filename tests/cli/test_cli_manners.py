@@ -1,0 +1,129 @@
+"""How the command line behaves when something unforeseen happens, or somebody else is in the way."""
+
+import os
+import signal
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import unclass
+from unclass.cli import run
+from unclass.cli.failures import KEPT
+
+SOURCE = Path(unclass.__file__).parents[1]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("UNCLASS_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    """`unclass methods` fails in a way that nobody foresaw."""
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise KeyError("a bug\nof ours")
+
+    monkeypatch.setattr(import_module("unclass.cli.methods"), "METHODS", None)
+    monkeypatch.setattr(import_module("unclass.cli.methods"), "say", fail)
+    monkeypatch.setattr(import_module("unclass.cli.methods"), "give_json", fail)
+
+
+@pytest.mark.usefixtures("broken")
+def test_what_nobody_foresaw_is_one_line_and_a_file_that_it_names(cache: Path, capsys: Any) -> None:
+    assert run(["methods", "--json"]) == 2
+    error = capsys.readouterr().err
+    (log,) = (cache / "errors").iterdir()
+    assert error.startswith("error: something went wrong") and len(error.splitlines()) == 1
+    assert str(log) in error and "--debug" in error
+    text = log.read_text()
+    assert "Traceback" in text and f"unclass {unclass.__version__}" in text
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.usefixtures("broken")
+@pytest.mark.parametrize("arguments", [["--debug", "methods"], ["methods", "--debug"]])
+def test_debug_shows_the_traceback_wherever_it_stands(arguments: list[str], capsys: Any) -> None:
+    assert run(arguments) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("broken")
+def test_only_the_last_files_are_kept(cache: Path) -> None:
+    (cache / "errors").mkdir(parents=True)
+    for number in range(KEPT + 5):
+        (cache / "errors" / f"unclass-20200101-0000{number:02}-1.log").touch()
+    run(["methods"])
+    left = sorted(path.name for path in (cache / "errors").iterdir())
+    assert len(left) == KEPT and not left[-1].startswith("unclass-2020")
+
+
+def test_memory_that_runs_out_is_said_in_these_words(monkeypatch: pytest.MonkeyPatch, cache: Path, capsys: Any) -> None:
+    def fail(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(import_module("unclass.cli.listing"), "say", fail)
+    assert run(["list"]) == 2
+    assert "not enough memory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--version", "forget"]])
+def test_version_is_printed(arguments: list[str], capsys: Any) -> None:
+    assert run(arguments) == 0
+    assert capsys.readouterr().out == f"unclass {unclass.__version__}\n"
+
+
+def test_misspelt_command_is_answered_with_the_right_one(capsys: Any) -> None:
+    assert run(["forgett"]) == 2
+    error = capsys.readouterr().err
+    assert "Did you mean 'forget'?" in error and "(see: unclass --help)" in error
+
+
+def started(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+    paths = [*options.pop("first", ()), str(SOURCE)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, "-m", "unclass", *arguments]
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, **options)
+
+
+def test_interruption_of_the_first_import_is_one_line(tmp_path: Path) -> None:
+    slow = tmp_path / "typer.py"
+    slow.write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    process = started("list", first=[str(tmp_path)], stdout=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline() == "importing\n"
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert error == "error: interrupted; run the same command again to go on\n"
+
+
+@pytest.mark.parametrize("arguments", [("methods",), ("methods", "--json")])
+def test_closed_pipe_is_silent(arguments: tuple[str, ...]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    process = started(*arguments, stdout=write)
+    os.close(write)
+    _, error = process.communicate(timeout=60)
+    assert (process.returncode, error) == (141, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_full_standard_output_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        process = started("methods", stdout=full)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert len(error.splitlines()) == 1 and "No space left" in error
+
+
+def test_shell_completion_knows_the_commands() -> None:
+    words = {"_UNCLASS_COMPLETE": "complete_bash", "COMP_WORDS": "unclass fo", "COMP_CWORD": "1"}
+    environment = {**os.environ, **words, "PYTHONPATH": str(SOURCE)}
+    done = subprocess.run([sys.executable, "-m", "unclass"], env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == ["forget"], done.stderr
