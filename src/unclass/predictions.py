@@ -54,6 +54,22 @@ class Predictions:
         return Predictions(self.logits[rows], self.labels[rows])
 
 
+Outputs = Predictions | Tensor | tuple[Tensor, Tensor]
+
+
+def as_predictions(outputs: Outputs, labels: Tensor | None = None) -> Predictions:
+    """Return logits as predictions: given as such, as a pair of logits and labels, or as the two one after the other.
+
+    Logits alone will do where no label is asked for.
+    """
+    if isinstance(outputs, Predictions):
+        return outputs
+    logits, known = outputs if isinstance(outputs, tuple) else (outputs, labels)
+    logits = torch.as_tensor(logits)
+    nobody = torch.full((len(logits),), -1) if known is None else torch.as_tensor(known)
+    return Predictions(logits, nobody)
+
+
 @torch.no_grad()
 def predict(model: nn.Module, batches: BatchSource, engine: Engine, what: str = "") -> Predictions:
     """Return the logits of a model in evaluation mode, in 32 bits, with the labels."""

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from unclass.predictions import Predictions
+from unclass.predictions import Outputs, as_predictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +24,16 @@ class Roc:
     tpr_at_1_fpr: float
 
 
-def membership_scores(predictions: Predictions) -> dict[str, Tensor]:
-    """Return four scores of each image, in 64 bits: a masked class has probabilities below what 32 bits can tell."""
+def membership_scores(outputs: Outputs, labels: Tensor | None = None) -> dict[str, Tensor]:
+    """p_y, Σ p log p, −M (see `modified_entropy`) and log p_y of each image; higher = more likely a member.
+
+    In 64 bits: a masked class has probabilities below what 32 bits can tell.
+
+    >>> scores = membership_scores(torch.tensor([[2.0, 0.0]]), torch.tensor([0]))
+    >>> {name: round(values.item(), 4) for name, values in scores.items()}
+    {'confidence': 0.8808, 'entropy': -0.3653, 'modified entropy': -0.0303, 'loss': -0.1269}
+    """
+    predictions = as_predictions(outputs, labels)
     log_p = predictions.logits.double().log_softmax(dim=1)
     p = log_p.exp()
     truth = predictions.labels[:, None]
@@ -38,7 +46,12 @@ def membership_scores(predictions: Predictions) -> dict[str, Tensor]:
 
 
 def modified_entropy(log_p: Tensor, labels: Tensor) -> Tensor:
-    """M(x, y) = −(1 − p_y) log p_y − Σ_{i≠y} p_i log(1 − p_i) (Song and Mittal 2021, Eq. 8): low for members."""
+    """M(x, y) = −(1 − p_y) log p_y − Σ_{i≠y} p_i log(1 − p_i) (Song and Mittal 2021, Eq. 8): low for members.
+
+    >>> log_p = torch.tensor([[0.9, 0.1], [0.2, 0.8]], dtype=torch.double).log()
+    >>> [round(value, 4) for value in modified_entropy(log_p, torch.tensor([0, 0])).tolist()]
+    [0.0211, 2.5751]
+    """
     p = log_p.exp()
     truth = F.one_hot(labels, p.shape[1]).bool()
     log_rest = torch.log1p(-p).clamp_min(torch.finfo(p.dtype).min)
@@ -48,7 +61,12 @@ def modified_entropy(log_p: Tensor, labels: Tensor) -> Tensor:
 
 
 def roc(members: Tensor, others: Tensor) -> Roc:
-    """Return the curve of calling everything above a falling threshold a member; equal scores move together."""
+    """TPR(t) = Pr[member ≥ t] over FPR(t) = Pr[other ≥ t], t falling; equal scores move together.
+
+    >>> curve = roc(torch.tensor([0.9, 0.4]), torch.tensor([0.5, 0.1]))
+    >>> curve.fpr.tolist(), curve.tpr.tolist(), curve.auc
+    ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0], 0.75)
+    """
     scores = torch.cat([members, others])
     is_member = torch.cat([torch.ones(len(members)), torch.zeros(len(others))]).double()
     order = scores.argsort(descending=True)
@@ -61,26 +79,55 @@ def roc(members: Tensor, others: Tensor) -> Roc:
 
 
 def auc(members: Tensor, others: Tensor) -> float:
-    """Probability that a member scores above a non-member, ties counting half: Σ ranks, Mann and Whitney 1947."""
-    scores = torch.cat([members, others]).double()
-    _, place, counts = scores.unique(return_inverse=True, return_counts=True)
-    ends = counts.cumsum(0).double()
-    ranks = (ends - (counts.double() - 1) / 2)[place]
+    """(Σ ranks of members − n(n + 1)/2) / nm: chance that a member scores above a non-member, ties counting half.
+
+    Mann and Whitney 1947.
+
+    >>> auc(torch.tensor([0.9, 0.4]), torch.tensor([0.5, 0.1]))
+    0.75
+    """
     n, m = len(members), len(others)
-    return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * m))
+    return float((ranks(torch.cat([members, others]))[:n].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def ranks(scores: Tensor) -> Tensor:
+    """Return the place of each score from the lowest, 1 = lowest; equal ones share the mean of their places.
+
+    >>> ranks(torch.tensor([0.3, 0.1, 0.3])).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    _, place, counts = scores.double().unique(return_inverse=True, return_counts=True)
+    ends = counts.cumsum(0).double()
+    middles: Tensor = ends - (counts.double() - 1) / 2
+    return middles[place]
 
 
 def auc_noise(members: int, others: int) -> float:
-    """Standard deviation of the AUC where there is nothing to find: √((n + m + 1) / 12nm), Mann and Whitney 1947."""
+    """√((n + m + 1) / 12nm): standard deviation of the AUC where there is nothing to find (Mann and Whitney 1947).
+
+    >>> round(auc_noise(140, 36), 4)
+    0.0541
+    """
     return float(((members + others + 1) / (12 * members * others)) ** 0.5)
 
 
-def population_attack(forget: Predictions, forget_test: Predictions) -> dict[str, Roc]:
-    """Return the curve of each score with members D_f and non-members D_ft."""
+def population_attack(forget: Outputs, forget_test: Outputs) -> dict[str, Roc]:
+    """`roc` of each of the `membership_scores`, members D_f, non-members D_ft.
+
+    >>> seen = torch.tensor([[3.0, 0.0], [2.0, 0.0]]), torch.tensor([0, 0])
+    >>> unseen = torch.tensor([[1.0, 0.0], [2.5, 0.0]]), torch.tensor([0, 0])
+    >>> population_attack(seen, unseen)["loss"].auc
+    0.75
+    """
     inside, outside = membership_scores(forget), membership_scores(forget_test)
     return {name: roc(inside[name], outside[name]) for name in inside}
 
 
 def advantage(curves: Mapping[str, Roc]) -> float:
-    """max over scores of |AUC − ½|, in [0, ½]: images that are too far below give themselves away as well."""
+    """max over scores of |AUC − ½|, in [0, ½]: images that are too far below give themselves away as well.
+
+    >>> low, high = torch.tensor([0.1, 0.2]), torch.tensor([0.3, 0.4])
+    >>> advantage({"up": roc(high, low), "down": roc(low, high)})
+    0.5
+    """
     return max(abs(curve.auc - 0.5) for curve in curves.values())

@@ -1,0 +1,71 @@
+"""Intervals and tests in closed form, for shares and for two models that saw the same images."""
+
+from math import comb, sqrt
+from statistics import NormalDist
+
+Interval = tuple[float, float]
+
+
+def wilson_interval(right: float, count: float, level: float = 0.95) -> Interval:
+    """(p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n): of a share p = right / count (Wilson 1927).
+
+    Unlike p ± z√(p(1−p)/n) it has a width where none or all are right.
+
+    >>> [round(bound, 4) for bound in wilson_interval(0, 36)]
+    [0.0, 0.0964]
+    >>> [round(bound, 4) for bound in wilson_interval(18, 36)]
+    [0.3447, 0.6553]
+    """
+    z, p = _z(level), right / count
+    middle = p + z * z / (2 * count)
+    width = z * sqrt(p * (1 - p) / count + z * z / (4 * count * count))
+    scale = 1 + z * z / count
+    return max(0.0, (middle - width) / scale), min(1.0, (middle + width) / scale)
+
+
+def paired_interval(gained: int, lost: int, count: int, level: float = 0.95) -> Interval:
+    """d ± z √((g + l − d²) / (n + 2)): of the change of accuracy between two models on the same images.
+
+    g = (gained + 1)/(n + 2) and l = (lost + 1)/(n + 2) are the shares that only the second, only the first model gets
+    right, d = g − l (Bonett and Price 2012). Images on which both agree carry no news.
+
+    >>> [round(bound, 4) for bound in paired_interval(4, 9, 135)]
+    [-0.0916, 0.0186]
+    """
+    z, total = _z(level), count + 2
+    gain, loss = (gained + 1) / total, (lost + 1) / total
+    change = gain - loss
+    width = z * sqrt((gain + loss - change * change) / total)
+    return max(-1.0, change - width), min(1.0, change + width)
+
+
+def mcnemar(gained: int, lost: int) -> float:
+    """2 Σ_{i ≤ min(g, l)} C(g + l, i) / 2^(g + l), at most 1: chance of such a difference between equal models.
+
+    The exact test of McNemar (1947) on the images of which only one of two models gets the label right.
+
+    >>> round(mcnemar(4, 9), 4)
+    0.2668
+    >>> mcnemar(0, 0)
+    1.0
+    """
+    total = gained + lost
+    tail = sum(comb(total, k) for k in range(min(gained, lost) + 1))
+    return min(1.0, 2 * tail / (1 << total))
+
+
+def images_needed(value: float, bound: float, limit: float, count: int) -> int | None:
+    """n ((v − b) / (v − L))² − n: how many more images let an interval that ends at b stop short of the limit L.
+
+    A width shrinks with the root of the number of images. None where the value is the limit: no number will do.
+
+    >>> images_needed(-0.02, -0.05, -0.03, 100)
+    800
+    """
+    if value == limit:
+        return None
+    return max(1, round(count * ((value - bound) / (value - limit)) ** 2 - count))
+
+
+def _z(level: float) -> float:
+    return NormalDist().inv_cdf((1 + level) / 2)
