@@ -164,7 +164,7 @@ def test_images_to_forget_are_enough_for_methods_that_need_no_others(
 def test_methods_that_need_more_say_so_before_they_start(theirs: nn.Module, digits: ImageData, method: str) -> None:
     only = unclass.image_data(normalised(digits.train.of_classes([3])), classes=digits.classes)
     split, kind = Split.of(only, [3], forget_only=True), METHODS[method]
-    if not kind.needs & (Needs.RETAIN | Needs.UPDATES):
+    if not kind().needs & (Needs.RETAIN | Needs.UPDATES):
         check_needs(kind(), split)
         return
     with pytest.raises(

@@ -20,7 +20,7 @@ LAYERS = (
     ("training",),
     ("methods", "predictions"),
     ("metrics", "running"),
-    ("audits",),
+    ("audits", "testing"),
     ("comparison",),
     ("api",),
     ("report",),

@@ -12,9 +12,8 @@ from unclass.data import Batches, Counted, DataOptions, ImageData, Split, Traini
 from unclass.data.classes import find_class
 from unclass.errors import Diverged, InputError
 from unclass.methods import METHODS, Method, Needs
-from unclass.methods.amnesiac.recorder import UpdateRecorder
-from unclass.methods.configure import check, configure, name_of, options_of
-from unclass.methods.method import needs_of
+from unclass.methods.configure import check, configure, name_of, options_of, told_options
+from unclass.methods.method import Recorder
 from unclass.methods.retrain import Retrain
 from unclass.models import Card, Classifier, build, weights_digest
 from unclass.models.any_model import in_full_precision, inner, like, with_logits
@@ -68,7 +67,7 @@ def train_model(
     outcome = _run(recipe, model, TrainingData(Withheld("D_f"), everything, ()), engine, settings)
     trained: Any = outcome.model
     trained.card = trained_card(model, data, recipe, settings)
-    if isinstance(engine.observer, UpdateRecorder):
+    if isinstance(engine.observer, Recorder):
         engine.observer.finish(trained)
     return trained, outcome
 
@@ -76,7 +75,7 @@ def train_model(
 def trained_card(model: Classifier, data: ImageData, recipe: Retrain, settings: Settings) -> Card:
     """Return the card of a model once it is trained."""
     summary = {"name": data.name, "count": len(data.train), "digest": data.train.digest}
-    done = {**options_of(recipe), "batch_size": settings.batch_size, "seed": settings.seed}
+    done = {**told_options(recipe), "batch_size": settings.batch_size, "seed": settings.seed}
     return replace(model.card, trained_on=summary, recipe=done)
 
 
@@ -87,7 +86,7 @@ def unlearn(model: nn.Module, split: Split, method: Method, engine: Engine, sett
         return Batches(images, settings.batch_size, shuffle=True, seed=settings.seed, workers=settings.workers)
 
     check_needs(method, split)
-    needs = needs_of(method)
+    needs = method.needs
     data = TrainingData(
         forget=batches(split.forget) if Needs.FORGET in needs else Withheld("D_f"),
         retain=Counted(batches(split.retain)) if Needs.RETAIN in needs else Withheld("D_r"),
@@ -104,9 +103,9 @@ def check_needs(method: Method, split: Split) -> None:
     if not len(split.forget):
         raise InputError(f"there are no training images to forget, so {name} cannot run; give them")
     beyond = Needs.RETAIN | Needs.UPDATES
-    if needs_of(method) & beyond and not len(split.retain):
-        others = ", ".join(other for other, kind in METHODS.items() if not kind.needs & beyond)
-        raise InputError(f"{name} needs {needs_of(method).words()}, and only D_f was given; choose from: {others}")
+    if method.needs & beyond and not len(split.retain):
+        others = ", ".join(other for other, kind in METHODS.items() if not kind().needs & beyond)
+        raise InputError(f"{name} needs {method.needs.words()}, and only D_f was given; choose from: {others}")
     if not split.whole and method.whole_classes:
         others = ", ".join(other for other, kind in METHODS.items() if not kind.whole_classes)
         raise InputError(f"{name} forgets whole classes, not some of their images; choose from: {others}")

@@ -22,7 +22,7 @@ def answer(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 def test_every_method_is_there_with_a_sentence_and_what_it_reads(answer: dict[str, Any]) -> None:
     assert list(answer["methods"]) == list(METHODS)
     for name, about in answer["methods"].items():
-        assert about["needs"] == METHODS[name].needs.words()
+        assert about["needs"] == METHODS[name]().needs.words()
         assert about["summary"].endswith(".")
 
 

@@ -16,7 +16,7 @@ DATA = TrainingData(Withheld("D_f"), Withheld("D_r"), (3,))
 
 def test_it_is_in_the_table_and_reads_nothing() -> None:
     assert METHODS["logit-mask"] is LogitMask
-    assert LogitMask.needs == Needs.NOTHING and LogitMask.needs.words() == "nothing"
+    assert LogitMask().needs == Needs.NOTHING and LogitMask().needs.words() == "nothing"
 
 
 def test_the_class_is_never_said_again(model: Classifier, split: Split, engine: Engine) -> None:

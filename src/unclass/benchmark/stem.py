@@ -13,11 +13,8 @@ from unclass.benchmark.timing import Conditions, interleave, spread
 from unclass.data import Batches, ImageSet
 from unclass.errors import InputError
 from unclass.methods import Method
-from unclass.methods.configure import options_of
 from unclass.models.cut import flops, tail_of_share
 from unclass.training.engine import Engine
-
-TAIL_SHARE = 0.1
 
 
 @torch.no_grad()
@@ -29,7 +26,7 @@ def time_stem(
     batches = Batches(forget, batch_size)
     x = engine.move(*next(iter(batches)))[0]
     try:
-        cut = tail_of_share(engine.place(deepcopy(model)), x, float(options_of(method).get("tail_share", TAIL_SHARE)))
+        cut = tail_of_share(engine.place(deepcopy(model)), x, method.trained_share)
     except InputError:
         return None
     operations = flops(cut.stem, x[:1]) * len(forget)

@@ -12,9 +12,8 @@ from torch.autograd.graph import saved_tensors_hooks
 
 from unclass.checkup.finding import Finding, doubtful, good, wrong
 from unclass.data import Split
-from unclass.methods import Method, Needs
+from unclass.methods import Counts, Method
 from unclass.methods.configure import name_of
-from unclass.methods.fisher import CHUNK_BYTES, Fisher
 from unclass.models.any_output import looking
 from unclass.models.cut import Cut
 from unclass.training.engine import Engine
@@ -96,19 +95,18 @@ def _step(part: nn.Module, x: Tensor, y: Tensor, engine: Engine) -> tuple[float,
 
 
 def run_seconds(method: Method, split: Split, pace: Pace, classes: int, batch_size: int) -> tuple[float, float]:
-    """Return the least and the most seconds that a method may take."""
-    forget, retain = len(split.forget), len(split.retain)
-    if hasattr(method, "tail_share"):  # stops by what it sees, after one round at the least
-        steps = getattr(method, "round_steps", 1) * batch_size if pace.features else forget
-        before = 2 * forget * pace.looking
-        return before + steps * pace.tail, before + getattr(method, "rounds", 1) * steps * pace.tail
-    if isinstance(method, Fisher):
-        seconds = (min(method.images, retain) or retain) * classes * pace.training
-        return seconds, seconds
-    epochs = getattr(method, "epochs", getattr(method, "repair_epochs", 0))
-    count = retain if Needs.RETAIN in method.needs else forget
-    seconds = epochs * count * pace.training + (forget * pace.looking if Needs.FORGET in method.needs else 0)
-    return seconds, seconds
+    """Return the least and the most seconds that a method may take, by the passes that it declares."""
+    counts = _counts(split, classes, batch_size)
+    passes = method.passes(counts)
+    looks = passes.forget_looks * counts.forget + passes.retain_looks * counts.retain
+    trains = passes.forget_trains * counts.forget + passes.retain_trains * counts.retain
+    before = looks * pace.looking + trains * pace.training
+    least, most = (before + tail * counts.forget * pace.tail for tail in passes.tail)
+    return least, most
+
+
+def _counts(split: Split, classes: int, batch_size: int) -> Counts:
+    return Counts(len(split.forget), len(split.retain), classes, batch_size)
 
 
 def check_time(method: Method, split: Split, pace: Pace, classes: int, batch_size: int, reading: float) -> Finding:
@@ -133,7 +131,8 @@ def check_memory(
 ) -> Finding:
     """Compare what a run will hold with what is free: weights, gradients and momentum, a batch, features, pictures."""
     weights = sum(tensor.numel() * tensor.element_size() for tensor in model.state_dict().values())
-    kept = 2 * len(split.forget) * pace.features + (4 * CHUNK_BYTES if isinstance(method, Fisher) else 0)
+    counts = _counts(split, 1, batch_size)
+    kept = 2 * len(split.forget) * pace.features + method.passes(counts).kept
     needed = 4 * weights + batch_size * pace.saved + kept
     free = free_memory(engine.device)
     says = f"about {size(needed)} beside the pictures: model, copy, gradients, momentum and batches of {batch_size}"

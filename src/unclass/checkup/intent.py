@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from torch import nn
@@ -11,8 +10,7 @@ from unclass.api import DEFAULT_METHOD, Listed
 from unclass.checkup.finding import Finding, doubtful, good, refused
 from unclass.data import ImageData, Split, listed_rows
 from unclass.errors import InputError
-from unclass.methods import Method, Needs
-from unclass.methods.amnesiac.recorder import check_updates
+from unclass.methods import Method, Prepared
 from unclass.methods.configure import configure, name_of
 from unclass.models import Classifier
 from unclass.running import check_needs
@@ -52,8 +50,8 @@ def find_split(model: nn.Module, data: ImageData, intent: Intent, method: Method
     findings = [_to_forget(model, data, split)]
     try:
         check_needs(method, split)
-        if Needs.UPDATES in method.needs:
-            check_updates(Path(getattr(method, "updates", "")), model, split.classes)
+        if isinstance(method, Prepared):
+            method.check_prepared(model, split.classes)
     except InputError as error:
         return None, [*findings, refused("method", error)]
     return split, [*findings, good("method", f"{name_of(method)} reads {method.needs.words()}, which is there")]

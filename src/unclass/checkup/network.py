@@ -8,12 +8,9 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from unclass.checkup.finding import Finding, doubtful, good, refused, wrong
 from unclass.errors import InputError
-from unclass.methods import METHODS, Method
+from unclass.methods import Method
 from unclass.models.cut import Cut, tail_of_share
 from unclass.models.head import Head, find_head, outputs
-
-# These never ask for the head, so that a network without one that can be found still does.
-HEADLESS = ("retrain", "finetune", "random-labels", "negative-gradient", "amnesiac")
 
 
 def check_weights(model: nn.Module) -> Finding:
@@ -35,7 +32,7 @@ def check_head(model: nn.Module, x: Tensor, method: Method) -> Finding:
         head = find_head(model, x)
     except InputError as error:
         found = refused("head", error)
-        if any(type(method) is METHODS[name] for name in HEADLESS):
+        if not method.needs_head:
             return doubtful("head", f"{found.says}; this method needs none", found.advice)
         return found
     name = head.name.removeprefix("network.")
@@ -54,11 +51,10 @@ def check_batch_norm(model: nn.Module) -> Finding:
 
 def find_cut(model: nn.Module, x: Tensor, method: Method) -> tuple[Cut | None, Finding | None]:
     """Return where a method that trains only the last layers would cut the network, if it does and can."""
-    share = getattr(method, "tail_share", None)
-    if share is None:
+    if method.trained_share == 1:
         return None, None
     try:
-        cut = tail_of_share(deepcopy(model), x, share)
+        cut = tail_of_share(deepcopy(model), x, method.trained_share)
     except InputError as error:
         says = str(error).rpartition("; ")[0]
         return None, doubtful("cut", f"{says}: all of it is trained, which takes longer", "nothing, or another method")

@@ -1,6 +1,5 @@
 """unclass list."""
 
-from dataclasses import fields
 from typing import Any
 
 from rich.table import Table
@@ -8,7 +7,9 @@ from rich.table import Table
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
 from unclass.data import DATA, OWN
-from unclass.methods import METHODS
+from unclass.methods import Method
+from unclass.methods.configure import explanations, options_of
+from unclass.methods.lookup import known_methods
 from unclass.models import MODELS, SPECS
 
 
@@ -17,7 +18,7 @@ def list_(json_: o.Json = False) -> None:
 
     Example: unclass list
     """
-    methods = {name: _describe(name) for name in METHODS}
+    methods = {name: _describe(kind) for name, kind in known_methods().items()}
     if json_:
         give_json({"methods": methods, "data": [*DATA, *OWN], "models": [*MODELS, *SPECS]})
         return
@@ -28,15 +29,16 @@ def list_(json_: o.Json = False) -> None:
         options = ", ".join(f"{key}={value}" for key, value in about["options"].items())
         table.add_row(name, about["needs"], about["summary"], options, ", ".join(about["presets"]))
     say(table)
+    say("Each option in a line: unclass methods NAME")
     say(f"Data:   {', '.join([*DATA, *OWN])}")
     say(f"Models: {', '.join([*MODELS, *SPECS])}")
 
 
-def _describe(name: str) -> dict[str, Any]:
-    kind = METHODS[name]
+def _describe(kind: type[Method]) -> dict[str, Any]:
     return {
-        "needs": kind.needs.words(),
+        "needs": kind().needs.words(),
         "summary": (kind.__doc__ or "").strip().split("\n")[0],
-        "options": {field.name: field.default for field in fields(kind)},  # type: ignore[arg-type]
+        "options": options_of(kind()),
+        "help": explanations(kind),
         "presets": list(kind.presets),
     }

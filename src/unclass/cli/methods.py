@@ -3,26 +3,33 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from inspect import getmodule
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.table import Table
 
 from unclass.api import DEFAULT_METHOD
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
-from unclass.methods import METHODS, Method
+from unclass.cli.method_help import explain_method
+from unclass.methods import METHODS, REFERENCE, Method
 from unclass.reproduction import Measured, measured, reference_summaries
 
-REFERENCE = "retrain"
+Name = Annotated[str | None, typer.Argument(help="A method, or package.module:Class.", show_default=False)]
 NOT_MEASURED = "not measured"
 COLUMNS = {"method": 18, "what it does": 46, "reads": 16, "cost": 24, "from retraining": 24, "audit": 10}
 
 
-def methods(json_: o.Json = False) -> None:
+def methods(name: Name = None, json_: o.Json = False) -> None:
     """Explain each method: what it reads, what it cost and how close it came to retraining in the reference runs.
 
-    Example: unclass methods
+    With a name: that method alone, with a line for each of its options.
+
+    Example: unclass methods boundary-shrink
     """
+    if name is not None:
+        explain_method(name, json_)
+        return
     summaries = reference_summaries()
     found = measured(summaries)
     known = {name: [one for one in found if one.method.partition("@")[0] == name] for name in METHODS}
@@ -70,7 +77,7 @@ def explained(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def _about(kind: type[Method]) -> dict[str, str]:
     """Return what a method reads and does, the latter in the first line of its file."""
     text = getattr(getmodule(kind), "__doc__", None) or kind.__doc__ or ""
-    return {"summary": text.strip().split("\n")[0], "needs": kind.needs.words()}
+    return {"summary": text.strip().split("\n")[0], "needs": kind().needs.words()}
 
 
 def _run(name: str, summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def _walk(source: BatchSource, seed: int) -> Iterator[Batch]:
     """Walk through a source; one that shuffles by torch's own generator, when its first batch is asked for, by seed."""
     walk = iter(source)
     with torch.random.fork_rng(devices=[]):
-        torch.random.default_generator.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         first = next(walk, None)
     if first is not None:
         yield first

@@ -7,7 +7,7 @@ from unclass.methods.boundary_shrink import BoundaryShrink
 from unclass.methods.finetune import Finetune
 from unclass.methods.fisher import Fisher
 from unclass.methods.logit_mask import LogitMask
-from unclass.methods.method import Method, Needs
+from unclass.methods.method import Counts, Method, Needs, Passes, Prepared, option
 from unclass.methods.negative_gradient import NegativeGradient
 from unclass.methods.random_labels import RandomLabels
 from unclass.methods.retrain import Retrain
@@ -25,4 +25,6 @@ METHODS: dict[str, type[Method]] = {
     "logit-mask": LogitMask,
 }
 
-__all__ = ["METHODS", "Method", "Needs"]
+REFERENCE = next(name for name, kind in METHODS.items() if kind.role == "reference")
+
+__all__ = ["METHODS", "REFERENCE", "Counts", "Method", "Needs", "Passes", "Prepared", "option"]

@@ -9,24 +9,25 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from unclass.data.split import TrainingData
-from unclass.methods.method import Needs, Preset
+from unclass.methods.method import BATCH_NORM, Counts, Method, Needs, Passes, Preset, option
 from unclass.models.head import Head, find_head, shadow
 from unclass.training.engine import BatchNormMode, Engine
 
 
 @dataclass(frozen=True)
-class BoundaryExpanding:
+class BoundaryExpanding(Method):
     """Add a neuron K + 1, fine-tune the forgotten images towards it (Eq. 5), prune it.
 
     The neuron stands beside the head rather than in a wider copy of it: the result has the original's keys and shapes
     (the released code's has not), and a large head is never copied.
     """
 
-    epochs: int = 1
-    lr: float = 1e-5
-    batch_norm: BatchNormMode = "frozen"
+    epochs: int = option(1, "passes over the forgotten images")
+    lr: float = option(1e-5, "learning rate")
+    batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 
     needs: ClassVar[Needs] = Needs.FORGET
+    needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"epochs": 10, "lr": 1e-5, "batch_norm": "train"},
@@ -36,6 +37,9 @@ class BoundaryExpanding:
         "fashion-mnist": {"epochs": 2, "lr": 5e-6},
         "vggface2": {"epochs": 3, "lr": 3e-5},
     }
+
+    def passes(self, counts: Counts) -> Passes:
+        return Passes(forget_trains=self.epochs)
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         unlearned = engine.place(deepcopy(model))

@@ -6,7 +6,8 @@ from dataclasses import asdict, fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from unclass.errors import InputError, unknown
-from unclass.methods import METHODS
+from unclass.methods.lookup import find_method
+from unclass.methods.lookup import name_of as name_of
 from unclass.methods.method import Method
 
 _TYPES: dict[Any, tuple[type, ...]] = {int: (int,), float: (int, float), bool: (bool,), str: (str,)}
@@ -17,9 +18,7 @@ def configure(
     name: str, *, data: str = "", preset: str | None = None, options: Mapping[str, Any] = types.MappingProxyType({})
 ) -> Method:
     """Return a method: its defaults, then the preset (by default what was measured on this data), then `options`."""
-    if name not in METHODS:
-        raise unknown("method", name, METHODS)
-    kind = METHODS[name]
+    kind = find_method(name)
     if preset is not None and preset not in kind.presets:
         if not kind.presets:
             raise InputError(f"{name} has no presets, so not {preset!r} either; leave `preset` out")
@@ -44,9 +43,16 @@ def options_of(method: Method) -> dict[str, Any]:
     return asdict(method)  # type: ignore[call-overload, no-any-return]
 
 
-def name_of(method: Method) -> str:
-    """Return the name of a method in the table."""
-    return next((name for name, kind in METHODS.items() if type(method) is kind), type(method).__name__)
+def told_options(method: Method) -> dict[str, Any]:
+    """Return the options that say how: without those that name a place, or that are left at taking all of D_r."""
+    places = {field.name for field in fields(method) if field.metadata.get("place")}  # type: ignore[arg-type]
+    kept = {name: value for name, value in options_of(method).items() if name not in places}
+    return {name: value for name, value in kept.items() if name != "retain_sample" or value}
+
+
+def explanations(kind: type[Method]) -> dict[str, str]:
+    """Return the line that explains each option."""
+    return {field.name: field.metadata.get("help", "") for field in fields(kind)}  # type: ignore[arg-type]
 
 
 def check(method: Method) -> Method:
@@ -62,13 +68,15 @@ def check_value(value: Any, hint: Any, what: str) -> None:
     if get_origin(hint) is Literal:
         if value not in get_args(hint):
             raise unknown(f"value of {what}", value, get_args(hint))
+    elif hint not in _TYPES:
+        raise InputError(f"{what} has the type {hint}; an option is int, float, bool, str or a Literal of texts")
     elif type(value) not in _TYPES[hint] or (hint in (int, float) and not 0 <= value < float("inf")):
         raise InputError(f"{what} is {value!r}; it must be {_WORDS[hint]}")
 
 
 def convert(value: Any, hint: Any, what: str) -> Any:
     """Return `value` (often text from a command line) as the type that an option has."""
-    if not isinstance(value, str) or hint is str or get_origin(hint) is Literal:
+    if not isinstance(value, str) or hint not in _TYPES or hint is str or get_origin(hint) is Literal:
         return value
     if hint is bool:
         if value.lower() not in ("true", "false"):

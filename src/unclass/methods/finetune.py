@@ -7,22 +7,22 @@ from typing import ClassVar
 from torch import nn
 
 from unclass.data.split import TrainingData
-from unclass.methods.method import Needs, Preset, cross_entropy
+from unclass.methods.method import RETAIN_SAMPLE, SCHEDULE, Counts, Method, Needs, Passes, Preset, cross_entropy, option
 from unclass.training.engine import Engine, Schedule
 
 
 @dataclass(frozen=True)
-class Finetune:
+class Finetune(Method):
     """Continue training on D_r (the paper's baseline; it says "large learning rate" and gives no number)."""
 
-    epochs: int = 3
-    lr: float = 0.05
-    momentum: float = 0.9
-    weight_decay: float = 5e-4
-    schedule: Schedule = "constant"
+    epochs: int = option(3, "passes over the remaining images")
+    lr: float = option(0.05, "learning rate, at its highest")
+    momentum: float = option(0.9, "momentum of SGD")
+    weight_decay: float = option(5e-4, "weight decay of SGD")
+    schedule: Schedule = option("constant", SCHEDULE)
+    retain_sample: int = option(0, RETAIN_SAMPLE)
 
     needs: ClassVar[Needs] = Needs.RETAIN
-    whole_classes: ClassVar[bool] = False
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"epochs": 8, "lr": 1.0, "schedule": "one-cycle"},
         "fashion-mnist": {"epochs": 1, "lr": 0.05, "schedule": "one-cycle"},
@@ -30,10 +30,13 @@ class Finetune:
         "vggface2": {"epochs": 2, "lr": 0.05, "schedule": "one-cycle"},
     }
 
+    def passes(self, counts: Counts) -> Passes:
+        return Passes(retain_trains=self.epochs * counts.share(self.retain_sample))
+
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         return engine.fit(
             deepcopy(model),
-            data.retain,
+            data.sample(self.retain_sample),
             cross_entropy,
             epochs=self.epochs,
             lr=self.lr,

@@ -10,7 +10,7 @@ from torch.func import functional_call, vjp, vmap
 
 from unclass.data.batches import BatchSource
 from unclass.data.split import TrainingData
-from unclass.methods.method import Needs, Preset
+from unclass.methods.method import RETAIN_SAMPLE, Counts, Method, Needs, Passes, Preset, option
 from unclass.models.head import find_head
 from unclass.training.engine import Engine
 
@@ -18,7 +18,7 @@ CHUNK_BYTES = 256 << 20
 
 
 @dataclass(frozen=True)
-class Fisher:
+class Fisher(Method):
     """w = w₀ + (λσ²)^{1/4} F^{-1/4} ε, F the diagonal Fisher information on D_r, ε ~ N(0, I).
 
     `noise` is (λσ²)^{1/4}; `floor` is the least value of F relative to its layer's mean, so that weights that
@@ -26,12 +26,13 @@ class Fisher:
     forgotten class starts from zero rather than from w₀. `images` limits how many of D_r are read; 0 means all.
     """
 
-    noise: float = 3e-3
-    floor: float = 1e-4
-    images: int = 0
+    noise: float = option(3e-3, "(λσ²)^¼, how much noise")
+    floor: float = option(1e-4, "least Fisher information of a weight, relative to its layer's mean")
+    images: int = option(0, "stop after so many images of D_r, whatever their classes; 0: all")
+    retain_sample: int = option(0, RETAIN_SAMPLE)
 
     needs: ClassVar[Needs] = Needs.RETAIN
-    whole_classes: ClassVar[bool] = False
+    needs_head: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"noise": 3e-3, "images": 512},
         "cifar10": {"noise": 1e-3, "images": 512},
@@ -39,10 +40,16 @@ class Fisher:
         "vggface2": {"noise": 1e-5, "images": 32},
     }
 
+    def passes(self, counts: Counts) -> Passes:
+        """A gradient for every class: K times a training step on each image."""
+        share = min(counts.share(self.retain_sample), counts.share(self.images))
+        return Passes(retain_trains=counts.classes * share, kept=4 * CHUNK_BYTES)
+
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         unlearned = engine.place(deepcopy(model)).eval()
-        information = diagonal_fisher(unlearned, data.retain, engine, self.images)
-        head = find_head(unlearned, engine.move(*next(iter(data.retain)))[0])
+        retain = data.sample(self.retain_sample)
+        information = diagonal_fisher(unlearned, retain, engine, self.images)
+        head = find_head(unlearned, engine.move(*next(iter(retain)))[0])
         with torch.no_grad():
             for tensor in (head.weight, head.bias):
                 if tensor is not None:

@@ -9,24 +9,25 @@ from torch import nn
 
 from unclass.data.split import TrainingData
 from unclass.errors import InputError
-from unclass.methods.method import Needs, Preset
+from unclass.methods.method import Method, Needs, Role, option
 from unclass.models import Classifier
 from unclass.models.head import Head, find_head, last_linear, outputs
 from unclass.training.engine import Engine
 
 
 @dataclass(frozen=True)
-class LogitMask:
+class LogitMask(Method):
     """Subtract a constant from the head's bias of the forgotten classes. Negative control: an audit must flag it.
 
     100 is more than logits differ by, and 16-bit weights hold it as well.
     """
 
-    offset: float = 100.0
+    offset: float = option(100.0, "what is subtracted from the bias of each forgotten class")
 
     needs: ClassVar[Needs] = Needs.NOTHING
+    needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True
-    presets: ClassVar[dict[str, Preset]] = {}
+    role: ClassVar[Role] = "control"
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         masked = engine.place(deepcopy(model)).eval()

@@ -7,26 +7,28 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from unclass.data.split import TrainingData
-from unclass.methods.method import Needs, Preset, cross_entropy
+from unclass.methods.method import BATCH_NORM, Counts, Method, Needs, Passes, Preset, cross_entropy, option
 from unclass.training.engine import BatchNormMode, Engine
 
 
 @dataclass(frozen=True)
-class NegativeGradient:
+class NegativeGradient(Method):
     """Maximise CE(f(x), y) on the forgotten images."""
 
-    epochs: int = 10
-    lr: float = 1e-5
-    batch_norm: BatchNormMode = "frozen"
+    epochs: int = option(10, "passes over the forgotten images")
+    lr: float = option(1e-5, "learning rate")
+    batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 
     needs: ClassVar[Needs] = Needs.FORGET
-    whole_classes: ClassVar[bool] = False
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"epochs": 10, "lr": 6e-4},
         "cifar10": {"epochs": 1, "lr": 1.9e-5},
         "fashion-mnist": {"epochs": 1, "lr": 3e-6},
         "vggface2": {"epochs": 3, "lr": 1.7e-3},
     }
+
+    def passes(self, counts: Counts) -> Passes:
+        return Passes(forget_trains=self.epochs)
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         def loss(unlearned: nn.Module, x: Tensor, y: Tensor) -> Tensor:

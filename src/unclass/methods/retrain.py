@@ -9,7 +9,18 @@ from torch import nn
 
 from unclass.data.split import TrainingData
 from unclass.errors import InputError
-from unclass.methods.method import Needs, Preset, cross_entropy
+from unclass.methods.method import (
+    RETAIN_SAMPLE,
+    SCHEDULE,
+    Counts,
+    Method,
+    Needs,
+    Passes,
+    Preset,
+    Role,
+    cross_entropy,
+    option,
+)
 from unclass.models.any_output import Logits
 from unclass.models.classifier import Classifier, build
 from unclass.models.origins import SOURCES
@@ -18,21 +29,22 @@ from unclass.training.engine import Engine, Schedule
 
 
 @dataclass(frozen=True)
-class Retrain:
+class Retrain(Method):
     """Train from scratch on D_r. Training in the first place is the same with nothing forgotten.
 
     `start` is `scratch`, or a file of pretrained weights that all but the head starts from.
     """
 
-    epochs: int = 12
-    lr: float = 0.05
-    momentum: float = 0.9
-    weight_decay: float = 5e-4
-    schedule: Schedule = "one-cycle"
-    start: str = "scratch"
+    epochs: int = option(12, "passes over the remaining images")
+    lr: float = option(0.05, "learning rate, at its highest")
+    momentum: float = option(0.9, "momentum of SGD")
+    weight_decay: float = option(5e-4, "weight decay of SGD")
+    schedule: Schedule = option("one-cycle", SCHEDULE)
+    start: str = option("scratch", "scratch, or a file of pretrained weights that all but the head starts from")
+    retain_sample: int = option(0, RETAIN_SAMPLE)
 
     needs: ClassVar[Needs] = Needs.RETAIN
-    whole_classes: ClassVar[bool] = False
+    role: ClassVar[Role] = "reference"
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"epochs": 30, "lr": 0.1, "weight_decay": 0.0, "schedule": "constant"},
         "authors": {"epochs": 50, "lr": 0.01, "weight_decay": 0.0, "schedule": "constant"},
@@ -41,13 +53,16 @@ class Retrain:
         "vggface2": {"epochs": 3, "lr": 0.01},
     }
 
+    def passes(self, counts: Counts) -> Passes:
+        return Passes(retain_trains=self.epochs * counts.share(self.retain_sample))
+
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         fresh = reset(deepcopy(model))
         if self.start != "scratch":
             load_pretrained(fresh, self.start)
         return engine.fit(
             fresh,
-            data.retain,
+            data.sample(self.retain_sample),
             cross_entropy,
             epochs=self.epochs,
             lr=self.lr,

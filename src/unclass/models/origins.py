@@ -4,17 +4,15 @@ The libraries are optional and imported only here, when they are asked for. Noth
 """
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
 from unclass.errors import InputError, unknown
-from unclass.extras import library
+from unclass.extras import library, own_code
 from unclass.models.hugging_face import folder_network, folder_normalisation
 
 Shape = tuple[int, int, int]
@@ -60,19 +58,7 @@ def known_normalisation(spec: str, network: nn.Module) -> Normalisation | None:
 
 def own_network(spec: str, classes: int, options: Mapping[str, Any]) -> nn.Module:
     """Import `package.module:factory`, from the current folder too, and call it. This runs the user's own code."""
-    where, _, name = spec.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        module = import_module(where)
-    except ImportError as error:
-        raise InputError(
-            f"{where} cannot be imported ({error}); choose from: {', '.join(SPECS)}, and run where its folder lies"
-        ) from error
-    if not hasattr(module, name):
-        raise unknown("factory", name, [key for key, value in vars(module).items() if callable(value)], f" in {where}")
-    factory = getattr(module, name)
+    factory = own_code(spec, "factory", SPECS)
     network = deepcopy(factory) if isinstance(factory, nn.Module) else _call(factory, spec, classes, options)
     if not isinstance(network, nn.Module):
         raise InputError(f"{spec} returned a {type(network).__name__}; it must return a torch.nn.Module")

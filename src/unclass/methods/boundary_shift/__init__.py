@@ -3,7 +3,6 @@
 import sys
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import ClassVar
 
 import torch
@@ -16,7 +15,7 @@ from unclass.methods.boundary_shift.head_rows import forget_rows
 from unclass.methods.boundary_shift.statistics import Versions, Watched, batch_norm_moments, subtract_moments, watch
 from unclass.methods.boundary_shift.tail import Tail, Until
 from unclass.methods.boundary_shrink.neighbours import masked
-from unclass.methods.method import Needs, Preset
+from unclass.methods.method import Counts, Method, Needs, Passes, option
 from unclass.models.cut import Cut, tail_of_share
 from unclass.models.head import find_head
 from unclass.training.engine import Engine
@@ -26,7 +25,7 @@ WHOLE_IMAGES = 1024  # of a network that cannot be cut, whose pictures themselve
 
 
 @dataclass(frozen=True)
-class BoundaryShift:
+class BoundaryShift(Method):
     """Move only the last layers, so that the class stays away whatever becomes of batch norm. Reads D_f and the model.
 
     1. One pass over D_f gives the targets q(x) = softmax(f₀(x)/τ, forgotten classes at −∞), the output of the stem, and
@@ -47,18 +46,31 @@ class BoundaryShift:
     `retain_sample` images of D_r, if given, are trained in between to stay as they are.
     """
 
-    temperature: float = 0.7
-    tail_share: float = 0.1
-    class_share: float = 0.0
-    pace: float = 5e-3
-    lr: float = 0.0
-    round_steps: int = 20
-    rounds: int = 10
-    retain_sample: int = 0
+    temperature: float = option(0.7, "τ of the targets: below 1 they are sharper than the original's outputs")
+    tail_share: float = option(0.1, "share of the work that the layers may do which are trained")
+    class_share: float = option(0.0, "share of the forgotten classes in the training images; 0: equal classes")
+    pace: float = option(5e-3, "learning rate as a share of ‖w‖/‖∇‖")
+    lr: float = option(0.0, "learning rate; 0: found by pace")
+    round_steps: int = option(20, "training steps between two looks at how far it is")
+    rounds: int = option(10, "rounds of training at most")
+    retain_sample: int = option(0, "images of D_r that are trained to stay as they are; 0: none is read")
 
-    needs: ClassVar[Needs] = Needs.FORGET
+    needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True
-    presets: ClassVar[dict[str, Preset]] = {}
+
+    @property
+    def needs(self) -> Needs:
+        return Needs.FORGET | Needs.RETAIN if self.retain_sample else Needs.FORGET
+
+    @property
+    def trained_share(self) -> float:
+        return self.tail_share
+
+    def passes(self, counts: Counts) -> Passes:
+        """Two looks at D_f, then rounds of the last layers: it stops by what it sees, after one at the least."""
+        one = self.round_steps * counts.batch_size / max(1, counts.forget)
+        retain = 2 * counts.share(self.retain_sample) if self.retain_sample else 0.0
+        return Passes(forget_looks=2, retain_looks=retain, tail=(one, self.rounds * one))
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         unlearned = engine.place(deepcopy(model)).eval()
@@ -85,7 +97,7 @@ class BoundaryShift:
         versions.keep()
         features, logits = pass_through(cut.stem, cut.tail, forget, most, engine, moments)
         targets, seen = masked(logits / self.temperature, data.classes).softmax(1), [features]
-        others = list(islice(iter(data.retain), -(-self.retain_sample // len(x)))) if self.retain_sample else []
+        others = list(data.sample(self.retain_sample)) if self.retain_sample else []
         if others:
             features, logits = pass_through(cut.stem, cut.tail, Indexed(others), most, engine)
             seen[0] = torch.cat([seen[0], features])

@@ -18,7 +18,7 @@ from unclass.methods.boundary_shrink.neighbours import (
     masked,
     runner_up,
 )
-from unclass.methods.method import Needs, Preset
+from unclass.methods.method import BATCH_NORM, Counts, Method, Needs, Passes, Preset, option
 from unclass.models.head import find_head
 from unclass.training import distributed
 from unclass.training.engine import BatchNormMode, Engine
@@ -29,7 +29,7 @@ AUTHORS: Preset = {"search": "fgsm", "epsilon": 0.25, "uncrossed": "keep-true-la
 
 
 @dataclass(frozen=True)
-class BoundaryShrink:
+class BoundaryShrink(Method):
     """Find the nearest but incorrect label of each forgotten image (Eq. 2–3), fine-tune on these labels (Eq. 4).
 
     The defaults are what we measured to work: the runner-up as the nearest label, and frozen batch norm. The
@@ -46,17 +46,17 @@ class BoundaryShrink:
     3σ(5(m − ½)) with m the probability margin of the label, and a penalty on ‖∇L(x + hz) − ∇L(x)‖² (weight 0.7 there).
     """
 
-    search: Search = "runner-up"
-    epsilon: float = 0.1
-    uncrossed: Uncrossed = "drop"
-    batch_norm: BatchNormMode = "frozen"
-    epochs: int = 10
-    lr: float = 1e-4
-    reweight: bool = False
-    curvature: float = 0.0
-    curvature_step: float = 0.5
-    pgd_step: float = 8 / 255
-    pgd_steps: int = 5
+    search: Search = option("runner-up", "how the nearest label is found: fgsm, pgd, runner-up, margin or soft")
+    epsilon: float = option(0.1, "how far fgsm and pgd may step, in pixels of [0, 1]")
+    uncrossed: Uncrossed = option("drop", "an image that no step carries across: keep-true-label, drop or runner-up")
+    batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
+    epochs: int = option(10, "passes over the forgotten images")
+    lr: float = option(1e-4, "learning rate")
+    reweight: bool = option(False, "weigh each image by how far it is from the boundary (journal version)")
+    curvature: float = option(0.0, "weight of the penalty on a curved loss (journal version: 0.7)")
+    curvature_step: float = option(0.5, "how far away the curvature is measured")
+    pgd_step: float = option(8 / 255, "length of one step of pgd, in pixels of [0, 1]")
+    pgd_steps: int = option(5, "how many steps pgd takes")
 
     needs: ClassVar[Needs] = Needs.FORGET
     whole_classes: ClassVar[bool] = True
@@ -69,6 +69,15 @@ class BoundaryShrink:
         "fashion-mnist": {"epochs": 1, "lr": 1e-5},
         "vggface2": {"epochs": 3, "lr": 5e-5},
     }
+
+    @property
+    def needs_head(self) -> bool:
+        return self.search == "margin"
+
+    def passes(self, counts: Counts) -> Passes:
+        steps = {"fgsm": 1, "pgd": self.pgd_steps}.get(self.search, 0)
+        bends = 3 if self.curvature else 0
+        return Passes(forget_looks=1 + bool(steps), forget_trains=steps + self.epochs * (1 + bends))
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         original = engine.place(deepcopy(model)).eval()

@@ -1,0 +1,102 @@
+"""Methods are found in our table, in installed packages, and in code of one's own."""
+
+import sys
+
+import pytest
+
+from unclass.errors import InputError
+from unclass.methods import METHODS, Needs
+from unclass.methods.configure import configure
+from unclass.methods.lookup import checked, find_method, known_methods, name_of, plug_ins
+
+OWN = """
+from dataclasses import dataclass
+from typing import ClassVar
+from unclass.methods import Method, Needs, option
+
+@dataclass(frozen=True)
+class Nothing(Method):
+    \"\"\"Do nothing.\"\"\"
+    strength: float = option(1.0, "of nothing")
+    needs: ClassVar[Needs] = Needs.NOTHING
+    presets: ClassVar = {"paper": {"strength": 2.0}}
+    def __call__(self, model, data, engine):
+        return model
+
+@dataclass(frozen=True)
+class Bare:
+    needs: ClassVar[Needs] = Needs.NOTHING
+    def __call__(self, model, data, engine):
+        return model
+
+class Loose(Method):
+    needs: ClassVar[Needs] = Needs.NOTHING
+
+instance = Nothing()
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A module beside the user, and a package that brings one of its classes."""
+    (tmp_path / "own_methods_here.py").write_text(OWN)
+    info = tmp_path / "plugged-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged\nVersion: 1.0\n")
+    points = [
+        "plugged = own_methods_here:Nothing",
+        "broken = no_such_module:Nothing",
+        "retrain = own_methods_here:Bare",
+    ]
+    (info / "entry_points.txt").write_text("\n".join(["[unclass.methods]", *points]) + "\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    plug_ins.cache_clear()
+    yield
+    sys.modules.pop("own_methods_here", None)
+    monkeypatch.undo()
+    plug_ins.cache_clear()
+
+
+def test_a_class_of_ones_own_is_configured_like_ours(own):
+    method = configure("own_methods_here:Nothing", preset="paper", options={})
+    assert (method.strength, method.needs) == (2.0, Needs.NOTHING)
+    assert configure("own_methods_here:Nothing", options={"strength": "3"}).strength == 3.0
+
+
+def test_an_installed_package_brings_methods_under_their_names(own):
+    assert find_method("plugged").__name__ == "Nothing"
+    assert name_of(configure("plugged")) == "plugged"
+    assert list(known_methods()) == [*METHODS, "plugged"]
+
+
+def test_our_own_names_cannot_be_taken(own):
+    assert find_method("retrain") is METHODS["retrain"] and "retrain" not in plug_ins()
+
+
+def test_a_name_finds_the_same_method_again():
+    for name, kind in METHODS.items():
+        assert name_of(kind()) == name and find_method(name) is kind
+
+
+@pytest.mark.parametrize(
+    "name, says",
+    [
+        ("broken", r"plug-in broken \(no_such_module:Nothing\) cannot be loaded"),
+        ("no_such_module:Nothing", "no_such_module cannot be imported"),
+        ("own_methods_here:Nothin", "unknown class 'Nothin' in own_methods_here.*did you mean Nothing"),
+        ("own_methods_here:Bare", "does not declare needs_head, .* inherit from unclass.methods.Method"),
+        ("own_methods_here:Loose", "is not a dataclass"),
+        ("own_methods_here:instance", "is a Nothing, not a class"),
+        ("pluged", "unknown method 'pluged'.*did you mean plugged"),
+    ],
+)
+def test_what_is_no_method_is_said_in_one_line(own, name, says):
+    with pytest.raises(InputError, match=says) as error:
+        find_method(name)
+    assert "\n" not in str(error.value)
+
+
+def test_a_function_is_no_method():
+    with pytest.raises(InputError, match="name the method's class"):
+        checked(print, "print")
