@@ -30,6 +30,7 @@ OPTIONS = {
     "boundary-expanding": {"epochs": 2, "lr": 0.02},
     "boundary-shift": {},
     "logit-mask": {},
+    "head-only": {},
 }
 
 

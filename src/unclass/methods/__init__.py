@@ -6,6 +6,7 @@ from unclass.methods.boundary_shift import BoundaryShift
 from unclass.methods.boundary_shrink import BoundaryShrink
 from unclass.methods.finetune import Finetune
 from unclass.methods.fisher import Fisher
+from unclass.methods.head_only import HeadOnly
 from unclass.methods.logit_mask import LogitMask
 from unclass.methods.method import Counts, Method, Needs, Passes, Prepared, option
 from unclass.methods.negative_gradient import NegativeGradient
@@ -23,6 +24,7 @@ METHODS: dict[str, type[Method]] = {
     "boundary-expanding": BoundaryExpanding,
     "boundary-shift": BoundaryShift,
     "logit-mask": LogitMask,
+    "head-only": HeadOnly,
 }
 
 REFERENCE = next(name for name, kind in METHODS.items() if kind.role == "reference")
