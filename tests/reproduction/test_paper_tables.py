@@ -154,12 +154,27 @@ def test_a_block_may_name_a_table() -> None:
     assert "15.0 ± 7.1 (99.97)" in new and "logit-mask: not run: no disk." in new
 
 
+def test_a_plain_block_shows_some_methods_in_words_that_need_no_glossary() -> None:
+    words = " mine plain deer retrain,amnesiac"
+    lines = rewrite(EMPTY.format(words, words), {"mine": SUMMARY}, "x.md").splitlines()
+    table = [cells(line) for line in lines if line.startswith("|")]
+    assert not any(short in " ".join(table[0]) for short in ("D_", "ASR"))
+    assert table[2] == ["**retrained without the class**: the goal", "85.0 %", "85.0 %", "yes", "15 s", ""]
+    # Retraining took 10 s with the seed of amnesiac, which took 7.
+    assert table[3] == ["`amnesiac`", "50.0 %", "50.0 %", "yes", "7 s", "1 ×"]
+    assert len(table) == 4 and "Seeds: 2 for retrain; 1 for amnesiac." in lines
+
+
 @pytest.mark.parametrize(
     "document, message",
     [
         ("no block", "has no <!-- results: begin -->"),
         (EMPTY.format(" yours", " yours"), "unknown summary 'yours'"),
         (EMPTY.format(" mine yours", " mine yours"), "unknown table 'yours' of mine"),
+        (EMPTY.format(" mine plain deer", " mine plain deer"), "needs a class and methods"),
+        (EMPTY.format(" mine plain cat retrain", " mine plain cat retrain"), "unknown class 'cat'"),
+        (EMPTY.format(" mine plain deer logit-mask", " mine plain deer logit-mask"), "unknown method 'logit-mask'"),
+        (EMPTY.format(*[" mine plain deer " + ",".join(["retrain"] * 9)] * 2), "choose 8 at most"),
     ],
 )
 def test_a_block_that_cannot_be_made_is_refused(document: str, message: str) -> None:

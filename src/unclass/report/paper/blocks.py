@@ -2,13 +2,15 @@
 
 `<!-- results: begin -->` is the comparison of every summary; `<!-- results cifar10: begin -->` that of one, and
 `<!-- results cifar10 table1: begin -->` one of its tables beside the paper's numbers.
+`<!-- results cifar10 plain deer retrain,finetune: begin -->` is a short table of these methods in plain words.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unclass.errors import InputError, unknown
+from unclass.report.paper.plain import plain
 from unclass.report.paper.table import grid, markdown, noise_band, reasons
 from unclass.report.table import markdown as comparison
 
@@ -32,6 +34,8 @@ def _block(words: list[str], summaries: Mapping[str, Mapping[str, Any]], where: 
     summary = summaries[words[0]]
     if len(words) == 1:
         return overview(summary)
+    if words[1] == "plain":
+        return in_plain_words(summary, words[2:], where)
     tables = {one["name"]: one for one in summary["experiments"] if one["draw"] == "table"}
     if words[1] not in tables:
         raise unknown("table", words[1], tables, f" of {words[0]} in {where}")
@@ -54,6 +58,13 @@ def beside_paper(summary: Mapping[str, Any], experiment: Mapping[str, Any]) -> s
         notes = " ".join([noise_band(case), *reasons(grid(experiment, case))])
         parts.append(f"{_forgetting(summary, case)}\n\n{markdown(experiment, case)}\n{notes}\n")
     return "\n".join([*parts, f"{provenance(summary)}\n"])
+
+
+def in_plain_words(summary: Mapping[str, Any], words: Sequence[str], where: str) -> str:
+    """Return the short table that the words after `plain` ask for: a class, then methods with commas between."""
+    if len(words) != 2:
+        raise InputError(f"a plain block in {where} needs a class and methods, such as: plain deer retrain,finetune")
+    return f"{plain(summary, words[0], words[1].split(','))}{provenance(summary)}\n"
 
 
 def provenance(summary: Mapping[str, Any]) -> str:

@@ -1,0 +1,68 @@
+"""The tutorial's commands work one after the other as printed, and what it says of the result is so."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unclass
+from fenced import blocks, commands
+from unclass.cli import run
+
+ROOT = Path(__file__).parents[1]
+TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+VERDICTS = (0, 1)  # passed, or not
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory):
+    """A folder in which every command of the tutorial has been run."""
+    folder = tmp_path_factory.mktemp("tutorial")
+    (folder / "examples").symlink_to(ROOT / "examples")
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        for program, *words in commands(TUTORIAL):
+            if program == "python":
+                subprocess.run([sys.executable, *words], check=True, timeout=120)
+            else:
+                allowed = VERDICTS if words[0] == "audit" else (0,)
+                assert program == "unclass" and run(words) in allowed, words
+        yield folder
+    finally:
+        os.chdir(before)
+
+
+def scores(path: Path) -> dict[str, float]:
+    return json.loads(path.read_text(encoding="utf-8"))["figures"]
+
+
+def test_the_class_is_no_longer_the_answer_and_the_others_are_as_before(place: Path) -> None:
+    found, trained = scores(place / "forgotten.json"), scores(place / "model.json")
+    assert found["accuracy_forget"] == 0 and found["accuracy_forget_test"] == 0
+    assert trained["accuracy_test"] > 0.96 and found["accuracy_retain_test"] > trained["accuracy_test"] - 0.02
+
+
+def test_retraining_is_there_to_compare_with(place: Path) -> None:
+    assert scores(place / "retrained.json")["accuracy_forget"] == 0
+
+
+def test_the_audit_leaves_a_verdict_and_a_page(place: Path) -> None:
+    assert json.loads((place / "audit" / "audit.json").read_text(encoding="utf-8"))["verdict"]["status"]
+    assert (place / "audit" / "report.html").stat().st_size > 10_000
+
+
+def test_methods_are_compared_in_a_report(place: Path) -> None:
+    assert (place / "compare" / "report.html").is_file()
+
+
+def test_the_python_lines_do_the_same(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+    exec(blocks(TUTORIAL, "python")[0], {})
+    by_command, in_python = (
+        unclass.load(place / f"{name}.safetensors") for name in ("forgotten", "forgotten-in-python")
+    )
+    assert by_command.card.forgotten == in_python.card.forgotten == ("three",)
