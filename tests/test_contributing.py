@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import torch
-from fenced import blocks
 from PIL import Image
 
+from fenced import blocks
 from unclass.data import DataOptions
 from unclass.errors import InputError
 from unclass.predictions import Predictions
@@ -67,5 +67,7 @@ def test_the_data_source_reads_its_list_and_refuses_another(tmp_path: Path) -> N
 def test_every_file_that_it_names_is_there() -> None:
     root = Path(__file__).parents[1]
     new = {"flat_answers"}
-    named = {path for path in re.findall(r"`((?:src|tests|docs)/[\w/.-]+)`", GUIDE) if not any(one in path for one in new)}
+    named = {
+        path for path in re.findall(r"`((?:src|tests|docs)/[\w/.-]+)`", GUIDE) if not any(one in path for one in new)
+    }
     assert named and all((root / path).exists() for path in named)
