@@ -13,6 +13,7 @@ WRITES = {
     "training_for_amnesiac": ["--updates", "new"],
     "trade_off": ["--out", "new.png"],
     "choose_settings": ["--out", "new.json"],
+    "own_method": ["--out", "new.safetensors"],
 }
 
 
