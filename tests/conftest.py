@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from copy import deepcopy
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import torch
 
 from unclass.data import DataOptions, ImageData, Split, load_data
+from unclass.extras import library
 from unclass.methods.amnesiac.recorder import UpdateRecorder
 from unclass.methods.retrain import Retrain
 from unclass.models import Classifier
@@ -75,10 +77,7 @@ def recorded(digits: ImageData, tmp_path_factory: pytest.TempPathFactory) -> tup
 
 @pytest.fixture(scope="session")
 def torchvision():
-    """torchvision, with the operators declared that its build may lack; transformers imports it too."""
-    library = torch.library.Library("torchvision", "FRAGMENT")
-    for name in ("nms", "qnms"):
-        if not hasattr(torch.ops.torchvision, name):
-            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    yield pytest.importorskip("torchvision")
-    del library
+    """torchvision, imported as the package does it, also beside another torch; transformers imports it too."""
+    if find_spec("torchvision") is None:
+        pytest.skip("torchvision is not installed")
+    return library("torchvision", "torchvision")

@@ -44,7 +44,7 @@ def _typed(kind: Any, value: Any, where: str) -> Any:
         items = _expected(dict, value, where).items()
         return {key: _typed(inside[1], item, f"{where}.{key}") for key, item in items}
     if kind is float:
-        return float(_expected((int, float), value, where))
+        return _number(_expected((int, float), value, where), where)
     return _expected(kind, value, where)
 
 
@@ -60,6 +60,12 @@ def _dataclass(kind: Any, value: Any, where: str) -> Any:
                 raise InputError(f"{where} has no {key!r}; it is not whole, or not written by unclass: make it again")
             given[one.name] = None
     return kind(**given)
+
+
+def _number(value: float, where: str) -> float:
+    if isinstance(value, bool) or not abs(value) < 1e300:
+        raise InputError(f"{where} is {str(value)[:40]}, not a finite number; it is not as unclass writes it")
+    return float(value)
 
 
 def _optional(hint: Any) -> bool:

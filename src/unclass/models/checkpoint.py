@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors.torch import save_file
@@ -14,8 +12,10 @@ from unclass.errors import InputError
 from unclass.models.classifier import Card, Classifier, build
 from unclass.models.hugging_face import stored, with_stored
 from unclass.models.origins import SPECS
+from unclass.models.room import Room
 from unclass.models.weights_file import COUNTER, WeightsFile, read_weights_file
-from unclass.storage import write_atomically
+from unclass.storage import parse_json, write_atomically
+from unclass.typed_json import typed
 
 FORMAT = "unclass-1"
 
@@ -50,7 +50,10 @@ def load(path: str | Path) -> Classifier:
             f"{path} has no unclass card; name its network with `model` ({', '.join(SPECS)}), or train from it with: "
             f"unclass train DATA --set start={path}"
         )
-    return Classifier(filled(build(card).network, file, card.architecture), card).eval()
+    _check_place(card, file.path)
+    with Room.of(file.tensors.values(), str(path)):
+        network = build(card).network
+    return Classifier(filled(network, file, card.architecture), card).eval()
 
 
 def filled(network: nn.Module, file: WeightsFile, spec: str) -> nn.Module:
@@ -86,6 +89,9 @@ def load_weights(network: nn.Module, weights: dict[str, Tensor], where: str) -> 
             f"{len(extra)} are unknown ({', '.join(extra[:2])}); name the right `model`"
         )
     for key, tensor in weights.items():
+        if tensor.is_floating_point() != own[key].is_floating_point():
+            kinds = f"{key} of type {tensor.dtype}, the model of type {own[key].dtype}"
+            raise InputError(f"{where} has {kinds}; convert the weights")
         if tensor.shape != own[key].shape:
             raise InputError(
                 f"{where} has {key} of shape {tuple(tensor.shape)}, the model has {tuple(own[key].shape)}; "
@@ -98,15 +104,18 @@ def load_weights(network: nn.Module, weights: dict[str, Tensor], where: str) -> 
         parameter.requires_grad_(True)
 
 
-def _card(text: str, path: str | Path) -> Card:
-    try:
-        values = dict(json.loads(text))
-    except (json.JSONDecodeError, TypeError) as error:
-        raise InputError(f"{path} has a card that is not JSON ({error}); save the model again") from error
-    known = {field.name for field in fields(Card)}
-    tuples = {"classes", "shape", "mean", "std", "forgotten"}
-    content: Any = {key: tuple(value) if key in tuples else value for key, value in values.items() if key in known}
-    try:
-        return Card(**content)
-    except TypeError as error:
-        raise InputError(f"{path} has a card that lacks something ({error}); save the model again") from error
+def _card(text: str, path: Path) -> Card:
+    where = f"the card of {path}"
+    return typed(Card, parse_json(text, where), where)
+
+
+def _check_place(card: Card, path: Path) -> None:
+    """Raise if a card names a folder elsewhere: whoever wrote the file would choose what is read."""
+    if not is_hugging_face(card.architecture):
+        return
+    folder = Path(card.architecture.partition(":")[2]).expanduser().resolve()
+    if not any(folder.is_relative_to(place.resolve()) for place in (Path.cwd(), path.parent)):
+        raise InputError(
+            f"the card of {path} names a folder elsewhere, {folder}; if it is the right one, name it: "
+            f"`model` {card.architecture}"
+        )

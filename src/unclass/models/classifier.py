@@ -2,7 +2,8 @@
 
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ from unclass.models.networks.all_cnn import AllCNN
 from unclass.models.networks.resnet import resnet18, resnet50
 from unclass.models.networks.small_cnn import SmallCNN
 from unclass.models.origins import SPECS, make_network, refuse_code
+from unclass.models.room import MOST_CLASSES, MOST_PIXELS, check_reasonable
 
 MODELS: dict[str, Callable[..., nn.Module]] = {
     "all-cnn": AllCNN,
@@ -44,7 +46,10 @@ class Card:
     head: str = ""
 
     def __post_init__(self) -> None:
+        check_card(self.classes, self.shape, self.options)
         for name, values in (("mean", self.mean), ("std", self.std)):
+            if not all(math.isfinite(value) for value in values):
+                raise InputError(f"{name} {values} is not allowed; it must be finite")
             if len(values) not in (1, self.shape[0]):
                 raise InputError(f"{name} has {len(values)} values for {self.shape[0]} channels; give 1 or one each")
         if min(self.std) <= 0:
@@ -84,11 +89,26 @@ def build(card: Card) -> Classifier:
     if card.architecture not in MODELS:
         raise unknown("model", card.architecture, [*MODELS, *SPECS])
     make = MODELS[card.architecture]
-    for option in card.options:
-        allowed = set(inspect.signature(make).parameters) - {"classes", "channels"}
+    asked = inspect.signature(make).parameters
+    for option, value in card.options.items():
+        allowed = asked.keys() - {"classes", "channels"}
         if option not in allowed:
             raise unknown("option", option, allowed, f" of {card.architecture}")
+        kind = asked[option].annotation
+        fits = type(value) is kind or (kind is float and type(value) is int)
+        if not fits or (kind is not bool and value <= 0):
+            wanted = kind.__name__ + ("" if kind is bool else ", above 0")
+            raise InputError(f"option {option} of {card.architecture} is {value!r}; it must be {wanted}")
     return Classifier(make(len(card.classes), channels=card.shape[0], **card.options), card)
+
+
+def check_card(classes: Sequence[str], shape: Sequence[int], options: Mapping[str, Any]) -> None:
+    """Raise unless what a card says of a network can be."""
+    if len(classes) > MOST_CLASSES:
+        raise InputError(f"{len(classes):,} classes are not allowed; use {MOST_CLASSES:,} at most")
+    if len(shape) != 3 or not all(type(size) is int and 1 <= size <= MOST_PIXELS for size in shape):
+        raise InputError(f"pictures of {tuple(shape)} are not allowed; channels, height and width go to {MOST_PIXELS}")
+    check_reasonable(options, "the options of the network")
 
 
 def weights_digest(model: nn.Module) -> str:

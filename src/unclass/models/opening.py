@@ -12,10 +12,12 @@ from unclass.errors import InputError
 from unclass.models.any_output import looking
 from unclass.models.checkpoint import card_of, filled, load, save
 from unclass.models.classifier import MODELS, Card, Classifier, build
-from unclass.models.hugging_face import known_classes, known_data, read_json
+from unclass.models.hugging_face import known_classes, known_data
+from unclass.models.hugging_face_config import inside
 from unclass.models.origins import SOURCES, Shape, known_normalisation, make_network
+from unclass.models.room import Room
 from unclass.models.weights_file import WeightsFile, is_torch, read_weights_file
-from unclass.storage import write_atomically
+from unclass.storage import read_json, write_atomically
 
 INDEX = "model.safetensors.index.json"
 HF_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -91,7 +93,8 @@ def open_model(
     known = None if file is None else card_of(file)
     given = dict(options or (known.options if known is not None else {}))
     card = Card(spec, classes, shape, given, head=head)
-    network = build(card).network if ":" not in spec else make_network(spec, len(classes), shape, given)
+    with Room.of(None if file is None else file.tensors.values(), spec if file is None else str(file.path)):
+        network = build(card).network if ":" not in spec else make_network(spec, len(classes), shape, given)
     if file is not None:
         network = filled(network, file, spec)
     if known is not None:
@@ -127,13 +130,21 @@ def weights_file(path: Path) -> WeightsFile:
     if not path.is_dir():
         return read_weights_file(path)
     if (path / INDEX).is_file():
-        parts = [read_weights_file(path / name) for name in sorted(set(read_json(path / INDEX)["weight_map"].values()))]
+        parts = [read_weights_file(inside(path, name)) for name in _parts(path / INDEX)]
         together = {key: tensor for part in parts for key, tensor in part.tensors.items()}
         return replace(parts[0], tensors=together, path=path / HF_WEIGHTS[0])
     for name in HF_WEIGHTS:
         if (path / name).is_file():
-            return read_weights_file(path / name)
+            return read_weights_file(inside(path, name))
     raise InputError(f"{path} holds no {' or '.join(HF_WEIGHTS)}; save the model again with save_pretrained")
+
+
+def _parts(index: Path) -> list[str]:
+    """Return the files that an index names."""
+    places = read_json(index).get("weight_map")
+    if not isinstance(places, dict) or not places or not all(isinstance(name, str) for name in places.values()):
+        raise InputError(f"{index} does not say which file holds which weights; save the model again")
+    return sorted(set(places.values()))
 
 
 def check_ending(out: Path, weights: Path | None) -> None:

@@ -14,6 +14,7 @@ from torch import nn
 from unclass.errors import InputError, unknown
 from unclass.extras import library, own_code
 from unclass.models.hugging_face import folder_network, folder_normalisation
+from unclass.offline import reading
 
 Shape = tuple[int, int, int]
 Normalisation = tuple[tuple[float, ...], tuple[float, ...]]
@@ -98,12 +99,8 @@ def _torchvision(name: str, classes: int, shape: Shape, options: Mapping[str, An
 
 
 def _made(make: Callable[..., Any], spec: str, *arguments: Any, **options: Any) -> Any:
-    try:
+    with reading(f"{spec} with these options", "correct `model_set` or `size`", "made"):
         return make(*arguments, **options)
-    except (TypeError, ValueError, AssertionError) as error:
-        raise InputError(
-            f"{spec} cannot be made with these options ({error}); correct `model_set` or `size`"
-        ) from error
 
 
 SOURCES: dict[str, Callable[[str, int, Shape, Mapping[str, Any]], Any]] = {

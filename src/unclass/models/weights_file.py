@@ -1,5 +1,6 @@
 """Weights as others write them: safetensors or torch.save, nested or not. Nothing that is read is ever executed."""
 
+import zipfile
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -13,9 +14,15 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from unclass.errors import InputError
-from unclass.storage import settle, write_atomically
+from unclass.offline import reading
+from unclass.storage import require_plain, settle, write_atomically
 
 NESTS = ("state_dict", "model_state_dict", "model", "network", "net", "weights", "module")
+NUMBERS = (
+    torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int64, torch.int32, torch.int16, torch.int8,
+    torch.uint8, torch.bool,
+)  # fmt: skip
+_DEEPEST = 20
 COUNTER = "num_batches_tracked"  # of batch norm; older files lack it
 CONVERT = (
     "python -c \"import torch; m = torch.load('{0}', map_location='cpu', weights_only=False); "
@@ -79,16 +86,19 @@ def read_weights_file(path: str | Path) -> WeightsFile:
     """Return the tensors of a safetensors or torch.save file."""
     path = Path(path)
     settle(path)
-    if not path.is_file():
+    if not path.exists():
         raise InputError(f"there is no checkpoint {path}; train one with: unclass train DATA --out {path.name}")
+    require_plain(path)
     if is_torch(path):
         return _read_torch(path)
     try:
         with safe_open(path, framework="pt") as stored:
             tensors = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118
-            return WeightsFile(path, tensors, dict(stored.metadata() or {}))
-    except SafetensorError as error:
-        raise InputError(f"{path} is not a whole safetensors file ({error}); copy or train it again") from error
+            metadata = dict(stored.metadata() or {})
+    except (SafetensorError, OSError, ValueError, TypeError, AttributeError, KeyError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"{path} is not a whole safetensors file ({reason}); copy or train it again") from error
+    return WeightsFile(path, checked_tensors(tensors, path), metadata)
 
 
 def is_torch(path: Path) -> bool:
@@ -99,33 +109,56 @@ def is_torch(path: Path) -> bool:
 
 
 def _read_torch(path: Path) -> WeightsFile:
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except UnpicklingError as error:
-        raise InputError(
-            f"{path} holds more than tensors ({_reason(error)}): opening it would run what it says, which unclass "
-            f"never does; if you trust it, convert it with: {CONVERT.format(path.name)}"
-        ) from error
-    except (RuntimeError, EOFError, OSError, ValueError) as error:
-        raise InputError(f"{path} is not a whole torch.save file ({_reason(error)}); copy or save it again") from error
+    check_archive(path)
+    with reading(str(path), "copy or save it again"):
+        content = _load(path)
     nesting = _find(content)
     if nesting is None:
         held = ", ".join(map(str, content)) if isinstance(content, Mapping) else type(content).__name__
-        raise InputError(f"{path} holds no weights under {', '.join(NESTS)}, but {held}; save model.state_dict()")
+        raise InputError(f"{path} holds no weights under {', '.join(NESTS)}, but {held[:200]}; save model.state_dict()")
     tensors = content
     for name in nesting:
         tensors = tensors[name]
-    return WeightsFile(path, dict(tensors), {}, content, nesting)
+    return WeightsFile(path, checked_tensors(tensors, path), {}, content, nesting)
 
 
-def _find(content: Any) -> tuple[str, ...] | None:
+def check_archive(path: Path) -> None:
+    """Raise if an archive unpacks to more than it holds: torch.save does not compress."""
+    if not zipfile.is_zipfile(path):
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(member.file_size for member in archive.infolist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise InputError(f"{path} is not a whole torch.save file ({error}); copy or save it again") from error
+    if unpacked > path.stat().st_size:
+        size = f"{unpacked / 1e6:,.0f} MB from {path.stat().st_size / 1e6:,.0f} MB"
+        raise InputError(f"{path} would unpack to {size}, as torch.save's files never do; save it again")
+
+
+def checked_tensors(tensors: Mapping[Any, Any], where: object) -> dict[str, Tensor]:
+    """Return tensors that can be weights: named by text, of plain numbers, all of which the file holds."""
+    for key, tensor in tensors.items():
+        if not isinstance(key, str):
+            raise InputError(f"{where} names a tensor {str(key)[:60]!r}, not by text; save model.state_dict()")
+        if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.is_quantized or tensor.is_nested:
+            raise InputError(f"{where} has {key[:100]} as a {tensor.layout} tensor on {tensor.device}; save plain ones")
+        if tensor.dtype not in NUMBERS:
+            allowed = ", ".join(str(one).removeprefix("torch.") for one in NUMBERS)
+            raise InputError(f"{where} has {key[:100]} of type {tensor.dtype}; weights are {allowed}: convert them")
+        if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
+            raise InputError(f"{where} declares {key[:100]} larger than it is in the file; save it again")
+    return dict(tensors)
+
+
+def _find(content: Any, depth: int = 0) -> tuple[str, ...] | None:
     """Return the keys that lead to the weights; None if there are none."""
-    if not isinstance(content, Mapping) or not content:
+    if not isinstance(content, Mapping) or not content or depth > _DEEPEST:
         return None
     if all(isinstance(value, Tensor) for value in content.values()):
         return ()
     for name in NESTS:
-        inside = _find(content.get(name))
+        inside = _find(content.get(name), depth + 1)
         if inside is not None:
             return (name, *inside)
     return None
@@ -145,10 +178,24 @@ def _replaced(content: Any, nesting: tuple[str, ...], weights: dict[str, Tensor]
     return new
 
 
-def _holds_tensors(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return any(map(_holds_tensors, value.values()))
-    return isinstance(value, Tensor) or (isinstance(value, list | tuple) and any(map(_holds_tensors, value)))
+def _holds_tensors(value: Any, depth: int = 0) -> bool:
+    """Whether there are tensors in a value; what is nested without end counts as if there were."""
+    if isinstance(value, Mapping | list | tuple):
+        inside = value.values() if isinstance(value, Mapping) else value
+        return depth > _DEEPEST or any(_holds_tensors(one, depth + 1) for one in inside)
+    return isinstance(value, Tensor)
+
+
+def _load(path: Path) -> Any:
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except UnpicklingError as error:
+        raise InputError(
+            f"{path} holds more than tensors ({_reason(error)}): opening it would run what it says, which unclass "
+            f"never does; if you trust it, convert it with: {CONVERT.format(path.name)}"
+        ) from error
+    except (RuntimeError, EOFError, OSError, ValueError) as error:
+        raise InputError(f"{path} is not a whole torch.save file ({_reason(error)}); copy or save it again") from error
 
 
 def _torch_save(content: Any, path: Path) -> None:

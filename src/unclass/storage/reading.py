@@ -1,6 +1,7 @@
 """Reading text that others wrote: plain files of a reasonable size, in UTF-8."""
 
 import json
+import math
 import stat
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ def read_json(path: Path, most: int = MOST_BYTES) -> dict[str, Any]:
 def parse_json(text: str, where: str) -> dict[str, Any]:
     """Return a JSON object, numbers all finite. `where` says what it was read from."""
     try:
-        content = json.loads(text, parse_constant=_refuse)
+        content = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except ValueError as error:
         raise InputError(f"{where} is not JSON ({error}); make it again") from error
     except RecursionError as error:
@@ -52,6 +53,11 @@ def parse_json(text: str, where: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InputError(f"{where} holds no JSON object; make it again")
     return content
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _refuse(text[:30])
 
 
 def _refuse(name: str) -> Any:
