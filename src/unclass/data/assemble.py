@@ -29,12 +29,17 @@ def assemble(
     elif test is None:
         test = holdout(labels, options.test_share, options.split_seed)
         details = split_details(options) | details
+    elif test.all() or not test.any():
+        kind = "test" if test.all() else "training"
+        raise InputError(f"{name} has {kind} images only, {len(test)} of them; it needs training and test images")
     classes, labels = match(classes, labels, name, options)
     images = load_images(pictures, labels, options)
     if len(images) < len(pictures):
         skipped = torch.ones(len(pictures), dtype=torch.bool).index_fill(0, images.places, False)
         details = details | {"skipped": [pictures.names[place] for place in skipped.nonzero().flatten().tolist()]}
     held_out = test[images.places]
+    if not options.only and not held_out.any():
+        raise InputError(f"{name} has one image of each class, so that none can be held out for the test; add some")
     return ImageData(name, classes, images.select(~held_out), images.select(held_out), details)
 
 

@@ -6,14 +6,18 @@ from difflib import get_close_matches
 import torch
 from torch import Tensor
 
+from unclass.bounds import MOST_CLASSES
 from unclass.data.options import DataOptions
 from unclass.errors import InputError, unknown
 
 MOST_SHOWN = 10
+_LONGEST_INDEX = 15
 
 
 def indices(count: int) -> tuple[str, ...]:
     """Return the names of classes that have none: their indices."""
+    if count > MOST_CLASSES:
+        raise InputError(f"labels go up to {count - 1:,}; {MOST_CLASSES:,} classes are the most: number them from 0")
     return tuple(str(index) for index in range(count))
 
 
@@ -21,9 +25,14 @@ def find_class(classes: Sequence[str], label: str | int, where: str) -> int:
     """Return the index of a class given by name or index."""
     if str(label) in classes:
         return classes.index(str(label))
-    if str(label).isdecimal() and int(label) < len(classes):
+    if is_index(str(label)) and int(label) < len(classes):
         return int(label)
     raise unknown("class", label, classes, where)
+
+
+def is_index(text: str) -> bool:
+    """Whether a text is a whole number that can count something."""
+    return text.isdecimal() and len(text) <= _LONGEST_INDEX
 
 
 def index_labels(labels: Sequence[str], where: str) -> tuple[tuple[str, ...], Tensor]:
@@ -32,8 +41,10 @@ def index_labels(labels: Sequence[str], where: str) -> tuple[tuple[str, ...], Te
     if "" in names:
         raise InputError(f"{where} has {sum(not label for label in labels)} rows without a label; fill them in")
     if all(name.isdecimal() for name in names):
-        values = torch.tensor([int(label) for label in labels])
-        return indices(int(values.max()) + 1), values
+        if long := [name for name in names if not is_index(name)]:
+            raise InputError(f"{where} has the label {long[0][:30]}…, which is no class index; number them from 0")
+        found = indices(max(int(name) for name in names) + 1)
+        return found, torch.tensor([int(label) for label in labels])
     place = {name: index for index, name in enumerate(names)}
     return tuple(names), torch.tensor([place[label] for label in labels])
 

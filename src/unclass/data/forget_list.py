@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from unclass.data.classes import is_index
 from unclass.data.images import ImageData, ImageSet
 from unclass.errors import InputError
 
@@ -14,10 +15,10 @@ from unclass.errors import InputError
 def listed_rows(listed: Path | str | Sequence[str | int | Path], data: ImageData) -> Tensor:
     """Return the rows of the training images that a file, or a sequence of paths and indices, names."""
     lines = _lines(Path(listed)) if isinstance(listed, Path | str) else [str(line) for line in listed]
-    numbers = {int(line) for line in lines if line.isdecimal()}
+    numbers = {int(line) for line in lines if is_index(line)}
     if large := [number for number in numbers if number >= len(data.train)]:
         raise InputError(f"image {max(large)} is not among the {len(data.train)} training images of {data.name}")
-    paths = [line for line in lines if not line.isdecimal()]
+    paths = [line for line in lines if not is_index(line)]
     wanted = _keys(paths, data.train)
     found = _find(wanted.values(), data.train)
     if missing := [line for line in paths if wanted[line] not in found]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from unclass.bounds import MOST_PIXELS, MOST_SEED, MOST_WORKERS
 from unclass.errors import InputError
 from unclass.progress import Tracker, silent
 
@@ -15,6 +16,7 @@ _AT_LEAST = {
     "memory_budget": 0,
     "workers": 0,
 }
+_AT_MOST = {"size": MOST_PIXELS, "split_seed": MOST_SEED, "workers": MOST_WORKERS}
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,9 @@ class DataOptions:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise InputError(f"{name} {value} is not allowed; use {least} or more")
+        for name, most in _AT_MOST.items():
+            if (value := getattr(self, name)) is not None and value > most:
+                raise InputError(f"{name} {value} is not allowed; use {most} or less")
         if not 0 < self.test_share < 1:
             raise InputError(f"test_share {self.test_share} is not allowed; use a share between 0 and 1, such as 0.2")
         if not 0 <= self.validation < 1:

@@ -4,27 +4,36 @@ import hashlib
 import math
 import os
 import struct
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 import numpy as np
 import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
+from unclass.bounds import MOST_BYTES_OF_A_PICTURE, MOST_PIXELS_FOUND, MOST_PIXELS_OF_A_PICTURE
 from unclass.data.images import ImageSet
 from unclass.data.names import Names
 from unclass.data.options import DataOptions
 from unclass.errors import InputError
+from unclass.storage import require_plain
 
+# What is read. Pillow knows more, and some of it starts other programs: Ghostscript for an EPS, whatever its name.
+FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")
 # What Pillow raises on files that are cut off, garbled, unreadable or larger than its safety limit.
 UNREADABLE = (OSError, SyntaxError, ValueError, EOFError, struct.error, Image.DecompressionBombError)
+DAMAGED = (
+    *UNREADABLE, zlib.error, LookupError, ArithmeticError, TypeError, AttributeError, AssertionError, RuntimeError
+)  # fmt: skip
 # More pictures than this are not opened before they are read, unless bad ones are to be skipped.
 CHECKED = 100_000
 AT_ONCE = 4096
+MOST_SHOWN = 5
 Shape = tuple[int, int, int]
 
 
@@ -56,7 +65,9 @@ class Files:
         return len(self.names)
 
     def open(self, place: int) -> Image.Image:
-        return Image.open(self.root / self.names[place])
+        path = self.root / self.names[place]
+        require_plain(path, MOST_BYTES_OF_A_PICTURE)
+        return open_picture(path)
 
     def digest(self) -> str:
         """SHA-256 over each file's name and size."""
@@ -64,6 +75,16 @@ class Files:
         for name in self.names:
             state.update(f"{name}\0{(self.root / name).stat().st_size}\n".encode("utf-8", "surrogateescape"))
         return state.hexdigest()
+
+
+def open_picture(file: Path | BinaryIO) -> Image.Image:
+    """Open a picture of one of the formats that we name and of a reasonable size."""
+    image = Image.open(file, formats=FORMATS)
+    width, height = image.size
+    if not 0 < width * height <= MOST_PIXELS_OF_A_PICTURE:
+        image.close()
+        raise InputError(f"a picture of {width} × {height} pixels is too large; scale it down")
+    return image
 
 
 def decode(image: Image.Image, shape: Shape) -> Tensor:
@@ -97,7 +118,7 @@ class Decoded:
             try:
                 with self.pictures.open(place) as image:
                     pixels[row] = decode(image, self.shape)
-            except UNREADABLE as error:
+            except DAMAGED as error:
                 name = self.pictures.names[place]
                 raise InputError(f"{name} cannot be read ({error}); repair it, remove it or add `skip_bad`") from error
         return pixels
@@ -134,6 +155,8 @@ def picture_shape(pictures: Pictures, options: DataOptions) -> Shape:
     if options.size is not None:
         return channels, options.size, options.size
     side = 0 if height else first_side(pictures)
+    if side > MOST_PIXELS_FOUND:
+        raise InputError(f"the pictures have {side} pixels a side, more than networks take; say how many with `size`")
     return channels, height or side, width or side
 
 
@@ -143,7 +166,7 @@ def first_side(pictures: Pictures) -> int:
         try:
             with pictures.open(place) as image:
                 return int(min(image.size))
-        except UNREADABLE:
+        except DAMAGED:
             continue
     raise InputError(f"none of the {len(pictures)} images can be read; check the files")
 
@@ -155,7 +178,7 @@ def _try_each(pictures: Pictures, read: Callable[[int], object], options: DataOp
     def readable(place: int) -> bool:
         try:
             read(place)
-        except UNREADABLE:
+        except DAMAGED:
             return False
         return True
 
@@ -168,6 +191,8 @@ def _try_each(pictures: Pictures, read: Callable[[int], object], options: DataOp
     worked = torch.from_numpy(np.fromiter(walk, dtype=bool, count=count))
     bad = (~worked).nonzero().flatten().tolist()
     if bad and (len(bad) == count or not options.skip_bad):
-        shown = ", ".join(pictures.names[place] for place in bad[:5]) + (", …" if len(bad) > 5 else "")
+        shown = ", ".join(pictures.names[place] for place in bad[:MOST_SHOWN]) + (
+            ", …" if len(bad) > MOST_SHOWN else ""
+        )
         raise InputError(f"{len(bad)} of {count} images cannot be read: {shown}; repair them or add `skip_bad`")
     return worked.nonzero().flatten()

@@ -16,6 +16,7 @@ from unclass.data.sets.digits import load_digits
 from unclass.data.sets.fashion_mnist import load_fashion_mnist
 from unclass.data.sets.vggface2 import load_vggface2
 from unclass.errors import InputError, unknown
+from unclass.offline import sealed
 
 DATA: dict[str, Callable[[DataOptions], ImageData]] = {
     "digits": load_digits,
@@ -38,7 +39,8 @@ def load_data(spec: str, options: DataOptions = _DEFAULTS) -> ImageData:
     """Load a data set of the table, or your own in one of the forms of the other: `folder:PATH`, `csv:FILE`, …"""
     form, _, path = spec.partition(":")
     if form in _PREFIXES and path:
-        data = _PREFIXES[form](Path(path).expanduser(), options)
+        with sealed(spec):
+            data = _PREFIXES[form](_path(path), options)
     elif spec in DATA:
         data = _named(spec, options)
     else:
@@ -48,6 +50,13 @@ def load_data(spec: str, options: DataOptions = _DEFAULTS) -> ImageData:
         kept = data.train.per_class(options.per_class, options.split_seed)
         data = replace(data, train=kept, details=data.details | {"per_class": options.per_class})
     return _without_test(data, options) if options.validation else data
+
+
+def _path(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:  # ~ of somebody whom the system does not know
+        raise InputError(f"{text} is no path ({error}); write it out") from error
 
 
 def _without_test(data: ImageData, options: DataOptions) -> ImageData:

@@ -10,13 +10,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from unclass.bounds import MOST_CLASSES, MOST_PIXELS
 from unclass.errors import InputError, unknown
 from unclass.models.any_output import logits_of, weight_dtype
 from unclass.models.networks.all_cnn import AllCNN
 from unclass.models.networks.resnet import resnet18, resnet50
 from unclass.models.networks.small_cnn import SmallCNN
 from unclass.models.origins import SPECS, make_network, refuse_code
-from unclass.models.room import MOST_CLASSES, MOST_PIXELS, check_reasonable
+from unclass.models.room import check_reasonable
 
 MODELS: dict[str, Callable[..., nn.Module]] = {
     "all-cnn": AllCNN,

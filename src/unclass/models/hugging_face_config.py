@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unclass.bounds import MOST_CLASSES, MOST_PIXELS
 from unclass.errors import InputError
-from unclass.models.room import MOST_CLASSES, MOST_PIXELS, check_reasonable
+from unclass.models.room import check_reasonable
 from unclass.storage import read_json
 
 CONFIG, PREPROCESSOR = "config.json", "preprocessor_config.json"

@@ -8,10 +8,9 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from unclass.bounds import MOST_CLASSES
 from unclass.errors import InputError
 
-MOST_CLASSES = 100_000
-MOST_PIXELS = 8192  # of a side
 MOST_WEIGHTS = 1 << 29  # of a network that comes without weights: 2 GB
 _MOST_TENSORS = 100_000
 _SPARE = 1 << 24  # numbers beside the weights, such as tables of positions

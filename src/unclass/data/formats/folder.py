@@ -35,23 +35,38 @@ def load_folder(path: Path, options: DataOptions) -> ImageData:
         raise InputError(
             f"{path} has train/ but none of {', '.join(TEST_FOLDERS)}; add one, or give {path / 'train'} to split it"
         )
-    trees = {"train": _classes(path / "train"), test: images_by_class(path / test)}
+    trees = {"train": _classes(path / "train", path), test: images_by_class(path / test, path)}
     if extra := sorted(set(trees[test]) - set(trees["train"])):
         raise InputError(f"{path / test} has classes that train/ lacks: {', '.join(extra)}; add them or remove them")
     return load_trees(name, path, trees, options, {})
 
 
-def images_by_class(folder: Path) -> Tree:
-    """Return the image files in each subfolder, all sorted by name; hidden files and folders are left out."""
+def images_by_class(folder: Path, root: Path | None = None) -> Tree:
+    """Return the image files in each subfolder, all sorted by name; hidden files and folders are left out.
+
+    Links may lead to other places within `root`, by default the folder itself.
+    """
+    root = (root or folder).resolve()
     with os.scandir(folder) as entries:
-        classes = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
-    return {name: Names(image_names(folder / name)) for name in classes}
+        folders = [entry for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+    classes = sorted(_inside(entry, root).name for entry in folders)
+    return {name: Names(image_names(folder / name, root)) for name in classes}
 
 
-def image_names(folder: Path) -> list[str]:
+def image_names(folder: Path, root: Path | None = None) -> list[str]:
     """Return the names of the image files in a folder, sorted."""
+    root = (root or folder).resolve()
     with os.scandir(folder) as entries:
-        return sorted(entry.name for entry in entries if _is_image(entry.name))
+        return sorted(_inside(entry, root).name for entry in entries if _is_image(entry.name))
+
+
+def _inside(entry: os.DirEntry[str], root: Path) -> os.DirEntry[str]:
+    """Return an entry of a folder that can be read; raise if it is a link out of `root`, a pipe or a device."""
+    if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(root):
+        raise InputError(f"{entry.path} is a link out of {root}; put the images there, or give the folder it leads to")
+    if not entry.is_dir() and not entry.is_file():
+        raise InputError(f"{entry.path} is a pipe, a device or a link to nothing; remove it")
+    return entry
 
 
 def load_trees(
@@ -76,9 +91,9 @@ def _is_image(name: str) -> bool:
     return name.lower().endswith(SUFFIXES) and not name.startswith(".")
 
 
-def _classes(folder: Path) -> Tree:
+def _classes(folder: Path, root: Path | None = None) -> Tree:
     """Return the training images of each class; there must be two classes, and none may be empty."""
-    tree = images_by_class(folder)
+    tree = images_by_class(folder, root)
     if not any(map(len, tree.values())):
         raise InputError(f"{folder} has no images in class folders; {LAYOUT}")
     if empty := [name for name, files in tree.items() if not len(files)]:

@@ -1,6 +1,7 @@
 """Hugging Face `datasets`, saved on disk or in memory. Nothing that is read is executed."""
 
 import hashlib
+import io
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +10,28 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from unclass.bounds import MOST_BYTES_OF_A_PICTURE
 from unclass.data.assemble import assemble
 from unclass.data.classes import index_labels, indices
 from unclass.data.formats.tables import SPLITS, find_columns
 from unclass.data.images import ImageData
 from unclass.data.names import Names
 from unclass.data.options import DataOptions
+from unclass.data.pictures import open_picture
 from unclass.errors import InputError
 from unclass.extras import library
+from unclass.offline import reading
+from unclass.storage import read_json, require_plain
 
 
 class Rows:
-    """The pictures of a datasets.Dataset."""
+    """The pictures of a datasets.Dataset, opened here: as the formats that we name, and from `home` if there is one."""
 
-    def __init__(self, dataset: Any, column: str) -> None:
-        self.dataset, self.column = dataset, column
+    def __init__(self, dataset: Any, column: str, home: Path | None = None) -> None:
+        image = library("datasets", "data").Image
+        if isinstance(dataset.features[column], image):
+            dataset = dataset.cast_column(column, image(decode=False))
+        self.dataset, self.column, self.home = dataset, column, home
         self.names = Names(f"row {place}" for place in range(len(dataset)))
 
     def __len__(self) -> int:
@@ -31,9 +39,17 @@ class Rows:
 
     def open(self, place: int) -> Image.Image:
         image = self.dataset[place][self.column]
-        if not isinstance(image, Image.Image):
+        if isinstance(image, Image.Image):
+            return image
+        if not isinstance(image, dict) or not (image.get("bytes") or image.get("path")):
             raise InputError(f"column {self.column!r} holds {type(image).__name__}, not images; cast it to Image()")
-        return image
+        if image.get("bytes"):
+            return open_picture(io.BytesIO(image["bytes"]))
+        path = Path(image["path"])
+        if "://" in image["path"] or (self.home is not None and not path.resolve().is_relative_to(self.home.resolve())):
+            raise InputError(f"the picture lies elsewhere, at {image['path'][:100]}; save the set with its pictures")
+        require_plain(path, MOST_BYTES_OF_A_PICTURE)
+        return open_picture(path)
 
     def digest(self) -> str:
         """SHA-256 over names and sizes of the Arrow files, and which rows of them are used."""
@@ -49,18 +65,40 @@ def load_saved(path: Path, options: DataOptions) -> ImageData:
     datasets = library("datasets", "data")
     if not path.is_dir():
         raise InputError(f"{path} is not a folder; give one that save_to_disk wrote")
-    try:
-        found = datasets.load_from_disk(str(path))
-    except (FileNotFoundError, ValueError) as error:
-        raise InputError(f"{path} holds no saved data set ({error}); write it with save_to_disk") from error
-    return from_datasets(found, options, f"hf:{path.resolve().name}")
+    with reading(f"{path} as a saved data set", "write it with save_to_disk"):
+        check_saved(path)
+        found = datasets.load_from_disk(str(path)).with_format(None)
+        return from_datasets(found, options, f"hf:{path.resolve().name}", path)
 
 
-def from_datasets(found: Any, options: DataOptions, name: str) -> ImageData:
+def check_saved(path: Path) -> None:
+    """Raise if the files of a saved data set lead out of its folder."""
+    splits = path / "dataset_dict.json"
+    parts = [path]
+    if splits.is_file():
+        names = read_json(splits).get("splits")
+        if not isinstance(names, list) or not all(isinstance(name, str) and _is_plain(name) for name in names):
+            raise InputError(f"{splits} must list the folders of its splits; write it with save_to_disk")
+        parts = [path / name for name in names]
+    for part in parts:
+        if not (part / "state.json").is_file():
+            raise InputError(f"{path} holds no saved data set; write it with save_to_disk")
+        files = read_json(part / "state.json").get("_data_files")
+        names = [file.get("filename") if isinstance(file, dict) else None for file in files or ()]
+        if not all(isinstance(name, str) and _is_plain(name) for name in names):
+            raise InputError(f"{part / 'state.json'} must list files beside it; write it with save_to_disk")
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is one in a folder, and no path."""
+    return Path(name).name == name and name not in ("", ".", "..") and "\\" not in name
+
+
+def from_datasets(found: Any, options: DataOptions, name: str, home: Path | None = None) -> ImageData:
     """Return a datasets.Dataset, or a DatasetDict with its splits, as a data set."""
     datasets = library("datasets", "data")
     if not isinstance(found, datasets.DatasetDict):
-        return _load(found, None, options, name)
+        return _load(found, None, options, name, home)
     test = next((key for key in found if SPLITS.get(key)), None)
     if "train" not in found or (test is None and not options.only):
         splits = ", ".join(found)
@@ -68,7 +106,7 @@ def from_datasets(found: Any, options: DataOptions, name: str) -> ImageData:
     parts = [found["train"]] if test is None or options.only else [found["train"], found[test]]
     held_out = torch.arange(len(parts)).repeat_interleave(torch.tensor([len(part) for part in parts])).bool()
     joined = datasets.concatenate_datasets(parts) if len(parts) > 1 else parts[0]
-    return _load(joined, held_out, options, name)
+    return _load(joined, held_out, options, name, home)
 
 
 def labels_of(dataset: Any, column: str, name: str) -> tuple[tuple[str, ...], Tensor]:
@@ -93,7 +131,7 @@ def columns_of(dataset: Any, options: DataOptions, name: str) -> tuple[str, str]
     return find_columns(dataset.column_names, asked, name)[:2]
 
 
-def _load(dataset: Any, test: Tensor | None, options: DataOptions, name: str) -> ImageData:
+def _load(dataset: Any, test: Tensor | None, options: DataOptions, name: str, home: Path | None) -> ImageData:
     image, label = columns_of(dataset, options, name)
     classes, labels = labels_of(dataset, label, name)
-    return assemble(name, Rows(dataset, image), classes, labels, test, options, {})
+    return assemble(name, Rows(dataset, image, home), classes, labels, test, options, {})

@@ -6,6 +6,7 @@ The shards are indexed once; after that every picture is read from its place, in
 import hashlib
 import io
 import json
+import math
 import re
 import tarfile
 from array import array
@@ -15,6 +16,7 @@ from typing import BinaryIO
 
 from PIL import Image
 
+from unclass.bounds import MOST_BYTES_OF_A_LABEL, MOST_BYTES_OF_A_PICTURE, MOST_SHARDS
 from unclass.data.assemble import assemble
 from unclass.data.classes import index_labels
 from unclass.data.formats.folder import SUFFIXES
@@ -22,6 +24,7 @@ from unclass.data.formats.tables import LABEL_COLUMNS, held_out_rows
 from unclass.data.images import ImageData
 from unclass.data.names import Names
 from unclass.data.options import DataOptions
+from unclass.data.pictures import open_picture
 from unclass.errors import InputError
 
 LABELS = (".cls", ".txt", ".json")
@@ -43,7 +46,7 @@ class Shards:
 
     def open(self, place: int) -> Image.Image:
         with self.paths[self.shard[place]].open("rb") as file:
-            return Image.open(io.BytesIO(_read(file, self.offset[place], self.size[place])))
+            return open_picture(io.BytesIO(_read(file, self.offset[place], self.size[place])))
 
     def digest(self) -> str:
         """SHA-256 over the picture's names and sizes."""
@@ -84,11 +87,21 @@ def load_shards(pattern: Path, options: DataOptions) -> ImageData:
 
 def find_shards(pattern: Path) -> list[Path]:
     """Return the files that a pattern with `{000..003}` or `*` names, in order."""
+    if (count := _span(pattern.name)) > MOST_SHARDS:
+        raise InputError(f"{pattern.name} stands for {count:,} shards, more than {MOST_SHARDS:,}; correct the pattern")
     paths = [pattern.with_name(name) for name in expand(pattern.name)]
     found = [match for path in paths for match in (sorted(path.parent.glob(path.name)) or [path])]
     if missing := [path.name for path in found if not path.is_file()]:
         raise InputError(f"there is no shard {', '.join(missing[:3])} in {pattern.parent}; correct the pattern")
     return found
+
+
+def _span(name: str) -> int:
+    """Return how many names a pattern stands for."""
+    ends = [(first, last) for first, last in RANGE.findall(name)]
+    if any(len(end) > 12 for pair in ends for end in pair):
+        return MOST_SHARDS + 1
+    return math.prod(max(0, int(last) - int(first) + 1) for first, last in ends)
 
 
 def expand(name: str) -> list[str]:
@@ -104,9 +117,11 @@ def expand(name: str) -> list[str]:
 def samples(path: Path) -> Iterator[tuple[str, dict[str, tarfile.TarInfo]]]:
     """Walk through the samples of a shard: files that follow each other with one name up to the first dot."""
     current, parts = "", dict[str, tarfile.TarInfo]()
+    most = path.stat().st_size
     try:
         with tarfile.open(path, "r:") as tar:
             for member in tar:
+                _check_member(member, path, most)
                 tar.members = []  # type: ignore[attr-defined]  # or it would keep every member it has seen
                 folder, _, base = member.name.rpartition("/")
                 stem, dot, suffix = base.partition(".")
@@ -118,23 +133,37 @@ def samples(path: Path) -> Iterator[tuple[str, dict[str, tarfile.TarInfo]]]:
                     parts = {}
                 current = key
                 parts[f"{dot}{suffix}".lower()] = member
-    except tarfile.TarError as error:
+    except (tarfile.TarError, ValueError, ArithmeticError, LookupError, TypeError, EOFError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{path} is not a plain tar file ({error}); unpack it or copy it again") from error
     if parts:
         yield current, parts
+
+
+def _check_member(member: tarfile.TarInfo, path: Path, most: int) -> None:
+    """Raise if a member declares more bytes than a shard or a picture has."""
+    end = member.offset_data + member.size
+    if member.size < 0 or end > most or member.size > MOST_BYTES_OF_A_PICTURE or member.sparse is not None:
+        raise InputError(
+            f"{path} has a member {member.name[:100]!r} of {member.size:,} bytes, which it does not hold or which is "
+            "no picture; pack it again"
+        )
 
 
 def _label(path: Path, key: str, parts: dict[str, tarfile.TarInfo]) -> str:
     suffix = next((suffix for suffix in LABELS if suffix in parts), None)
     if suffix is None:
         raise InputError(f"{path.name} has no label beside {key}; add one of {', '.join(LABELS)}")
+    if parts[suffix].size > MOST_BYTES_OF_A_LABEL:
+        raise InputError(f"{path.name} has a label of {parts[suffix].size:,} bytes beside {key}; repair it")
     with path.open("rb") as file:
         text = _read(file, parts[suffix].offset_data, parts[suffix].size).decode("utf-8", "replace").strip()
     if suffix != ".json":
         return text
     try:
         content = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path.name} has a label beside {key} that is not JSON ({error}); repair it") from error
     found = [content[name] for name in LABEL_COLUMNS if name in content] if isinstance(content, dict) else [content]
     return str(found[0]) if found else ""

@@ -17,23 +17,31 @@ from unclass.data.options import DataOptions
 from unclass.data.pictures import Files
 from unclass.errors import InputError, unknown
 from unclass.extras import library
+from unclass.offline import reading
 
 IMAGE_COLUMNS = ("path", "image", "file", "file_name", "filename", "image_path", "img")
 LABEL_COLUMNS = ("label", "labels", "class", "target", "fine_label")
 SPLIT_COLUMN = "split"
+_MOST_ROWS_PER_BYTE = 100
+_LONGEST_FIELD = 4096
 SPLITS = {"train": False, "training": False, "test": True, "val": True, "valid": True, "validation": True}
 
 
 def load_csv(path: Path, options: DataOptions) -> ImageData:
     """Read a CSV list of images."""
     _require(path)
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.reader(file)
-        header = next(reader, [])
-        wanted = find_columns(header, options, path.name)
-        places = {column: header.index(column) for column in wanted if column in header}
-        columns: dict[str, list[str]] = {column: [] for column in places}
-        names = Names(_rows(reader, places, columns, wanted[0], path.name), path.parent)
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            header = next(reader, [])
+            wanted = find_columns(header, options, path.name)
+            places = {column: header.index(column) for column in wanted if column in header}
+            columns: dict[str, list[str]] = {column: [] for column in places}
+            names = Names(_rows(reader, places, columns, wanted[0], path.name), path.parent)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8") from error
+    except csv.Error as error:
+        raise InputError(f"{path} is not a CSV list of paths and labels ({error}); correct it") from error
     return _load(f"csv:{path.stem}", names, columns[wanted[1]], columns.get(SPLIT_COLUMN), options)
 
 
@@ -41,17 +49,24 @@ def load_parquet(path: Path, options: DataOptions) -> ImageData:
     """Read a Parquet list of images."""
     _require(path)
     parquet = library("pyarrow.parquet", "data")
-    try:
-        file = parquet.ParquetFile(path)
-    except ValueError as error:
-        raise InputError(f"{path} is not a Parquet file ({error}); give a list of paths and labels") from error
-    header = list(file.schema_arrow.names)
-    wanted = find_columns(header, options, path.name)
-    columns: dict[str, list[str]] = {column: [] for column in wanted if column in header}
-    rows = (row for batch in file.iter_batches(columns=list(columns)) for row in _values(batch, columns))
-    places = {column: place for place, column in enumerate(columns)}
-    names = Names(_rows(rows, places, columns, wanted[0], path.name), path.parent)
+    with reading(str(path), "give a Parquet file with a path and a label in each row"):
+        file = _parquet(parquet, path)
+        if file.metadata.num_rows > _MOST_ROWS_PER_BYTE * path.stat().st_size:
+            raise InputError(f"{path} declares {file.metadata.num_rows:,} rows, more than it can hold; write it again")
+        header = list(file.schema_arrow.names)
+        wanted = find_columns(header, options, path.name)
+        columns: dict[str, list[str]] = {column: [] for column in wanted if column in header}
+        rows = (row for batch in file.iter_batches(columns=list(columns)) for row in _values(batch, columns))
+        places = {column: place for place, column in enumerate(columns)}
+        names = Names(_rows(rows, places, columns, wanted[0], path.name), path.parent)
     return _load(f"parquet:{path.stem}", names, columns[wanted[1]], columns.get(SPLIT_COLUMN), options)
+
+
+def _parquet(parquet: Any, path: Path) -> Any:
+    try:
+        return parquet.ParquetFile(path)
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path} is not a Parquet file ({error}); give a list of paths and labels") from error
 
 
 def find_columns(header: Sequence[str], options: DataOptions, where: str) -> tuple[str, str, str]:
@@ -91,6 +106,8 @@ def _rows(
             continue
         if len(row) <= max(places.values()):
             raise InputError(f"{where} has {len(row)} fields in line {number}, fewer than its header; complete it")
+        if max(len(row[place]) for place in places.values()) > _LONGEST_FIELD:
+            raise InputError(f"{where} has a path or a label of more than {_LONGEST_FIELD} characters in line {number}")
         for column, place in places.items():
             if column != image:
                 columns[column].append(sys.intern(row[place].strip()))

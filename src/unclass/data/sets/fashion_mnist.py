@@ -32,6 +32,7 @@ MD5 = {
     "t10k-images-idx3-ubyte.gz": "bef4ecab320f06d8554ea6380940ec79",
     "t10k-labels-idx1-ubyte.gz": "bb300cfdad3c16e7a12a480ee83cd310",
 }
+MOST_BYTES = 60_000 * 28 * 28 + 100
 DEBIAN = Path("/usr/share/datasets/fashion-mnist")  # of the package dataset-fashion-mnist
 
 
@@ -64,7 +65,8 @@ def _read(folder: Path, part: str) -> ImageSet:
 def read_idx(path: Path, dimensions: int) -> Tensor:
     """Read a gzipped IDX file of bytes: 0, 0, 8, number of dimensions, their big-endian sizes, then the values."""
     try:
-        content = gzip.decompress(path.read_bytes())
+        with gzip.open(path) as file:
+            content = file.read(MOST_BYTES + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path} is not a complete gzip file ({error}); fetch a fresh copy") from error
     start = 4 + 4 * dimensions

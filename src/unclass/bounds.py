@@ -1,0 +1,11 @@
+"""How large things may be that a file or an option declares: a wrong number is an error, not a full memory."""
+
+MOST_CLASSES = 100_000
+MOST_PIXELS = 8192  # of a side that is asked for
+MOST_PIXELS_FOUND = 1024  # of a side that nobody asked for
+MOST_PIXELS_OF_A_PICTURE = 1 << 26
+MOST_BYTES_OF_A_PICTURE = 1 << 28
+MOST_BYTES_OF_A_LABEL = 1 << 20
+MOST_SHARDS = 100_000
+MOST_SEED = 2**32 - 1
+MOST_WORKERS = 256
