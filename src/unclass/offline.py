@@ -1,4 +1,4 @@
-"""Nothing that is read may reach out: no connection, no other program, and whatever a library raises is one line."""
+"""Files must not make a library connect or start a program; and whatever it raises becomes an error of one line."""
 
 import sys
 from collections.abc import Iterator

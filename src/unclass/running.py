@@ -153,7 +153,7 @@ def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the 
 
 
 def check_finite(model: nn.Module, where: str = "the model") -> None:
-    """Raise if a model has weights or statistics that are no numbers: whatever came out would mean nothing."""
+    """Raise if a model has weights or statistics that are NaN or infinite: any result would be meaningless."""
     for name, tensor in model.state_dict().items():
         if isinstance(tensor, Tensor) and tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise InputError(
@@ -170,7 +170,7 @@ def does_not_take(shape: Sequence[int], error: Exception, where: str = "the mode
 def asked_by(
     model: nn.Module, where: DataOptions, classes: Sequence[str | int] = (), *, forget_only: bool = False
 ) -> DataOptions:
-    """Return how to read your own images for a model: its class names, its picture size, and if need be D_f alone."""
+    """Return the options to read a user's images for a model: its class names, its picture size, D_f alone if asked."""
     if isinstance(model, Classifier):
         where = replace(where, classes=model.card.classes, shape=where.shape or model.card.shape)
     if not forget_only:

@@ -28,7 +28,7 @@ class _Type:
         self.dtype = self.dtype.newbyteorder(_text(state[1]))  # type: ignore[arg-type]
 
     def read(self, data: bytes | str) -> NDArray[Any]:
-        raw = data.encode("latin1") if isinstance(data, str) else data  # Python 2 knew no bytes
+        raw = data.encode("latin1") if isinstance(data, str) else data  # Python 2 wrote bytes as text
         return np.frombuffer(raw, self.dtype).astype(self.dtype.newbyteorder("="))
 
 
@@ -42,7 +42,7 @@ class _Array(np.ndarray[Any, Any]):
 
 
 def _text(value: str | bytes) -> str:
-    """Python 2 knew no difference, so its pickles give either."""
+    """Return text from a pickle, which Python 2 may have written as bytes."""
     return value.decode("latin1") if isinstance(value, bytes) else str(value)
 
 

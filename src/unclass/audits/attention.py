@@ -38,7 +38,7 @@ def attention_section(
 
 @torch.no_grad()
 def last_convolution(model: nn.Module, x: Tensor) -> tuple[str, nn.Module | None]:
-    """Return the last convolution called on `x` whose output still has places (more than 1 × 1)."""
+    """Return the last convolution whose output for `x` is still a map, larger than 1 × 1."""
     called: list[tuple[str, nn.Module]] = []
     hooks = [
         module.register_forward_hook(

@@ -1,4 +1,4 @@
-"""Everything the checks need to know of one model, found out once."""
+"""Look at every model once and keep what all checks need: predictions, features, what brings the class back."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

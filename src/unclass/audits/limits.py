@@ -26,7 +26,7 @@ def at_most_chance(classes: int) -> Rule:
 def nearer_to_retrained(
     original: float | None, alone: float | None = None, higher: bool = False, share: float = 0.5
 ) -> Rule:
-    """At most `share` of the way from the retrained model next to the original to the original itself.
+    """At most `share` of the way from the retrained model (the one nearest to the original) to the original.
 
     Where retrained models differ much among themselves, a small share would fail some of them. Without a retrained
     model the limit is `alone`, or there is none.

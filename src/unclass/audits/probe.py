@@ -33,7 +33,7 @@ def nearest_mean(
 ) -> float:
     """Accuracy on D_ft of the nearest class mean ‖h − μ_k‖, μ_t from `shots` forgotten images, mean over draws.
 
-    With one image it tells most: with many, a class that the network never saw is found as well on easy data.
+    One image tells most: with many, easy data lets even a class that the network never saw be found.
     """
     kept = labels["retain"].unique()
     means = torch.stack([features["retain"][labels["retain"] == k].mean(0) for k in kept])

@@ -66,7 +66,7 @@ class _Watcher:
 def _curve(
     model: nn.Module, images: ImageSet, forget_test: ImageSet, engine: Engine, seed: int, lr: float, mode: BatchNormMode
 ) -> Curve:
-    """Relearn with `lr`; where that diverges, with a tenth, as an attacker would who sees it."""
+    """Relearn with `lr`; if the loss diverges, again with a tenth of it, as an attacker would."""
     batches = Batches(images, BATCH, shuffle=True, seed=seed)
     for rate in (lr, lr / 10, lr / 100):
         watcher = _Watcher(draw(forget_test, WATCHED, seed), engine)

@@ -53,7 +53,7 @@ def audit(
 ) -> Audit:
     """Return verdict, checks and evidence. No model is changed, and nothing is drawn from torch's generator.
 
-    `about` says of a role what a file beside its checkpoint knows: name, method, seconds.
+    `about` holds, for each model, what the record beside its checkpoint says: name, method, seconds.
     """
     engine = replace(engine or Engine(), checkpoint=None, observer=None)
     data = load_data(data) if isinstance(data, str) else data
@@ -67,7 +67,7 @@ def audit(
 
 
 def name_roles(unlearned: One, original: One, retrained: Sequence[One]) -> dict[str, One]:
-    """Return models, or what stands for them, by role."""
+    """Return models (or their paths) under the names `original`, `unlearned`, `retrained`, `retrained-2`, …"""
     more = {"retrained" if place == 0 else f"retrained-{place + 1}": model for place, model in enumerate(retrained)}
     return {"original": original, "unlearned": unlearned, **more}
 

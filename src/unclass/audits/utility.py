@@ -87,7 +87,7 @@ def flows(seen: Examination) -> dict[str, tuple[float, ...]]:
 
 
 def class_count(seen: Examination) -> int:
-    """Return K."""
+    """Return the number of classes, K."""
     return seen.observations["original"].predictions["forget"].logits.shape[1]
 
 

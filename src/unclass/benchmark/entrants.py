@@ -1,4 +1,4 @@
-"""Who takes part in the bench, how much of each is run, and what is made of it for the whole."""
+"""Which methods the bench runs, how much of each it measures, and how the time of the whole run follows from that."""
 
 import statistics
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ class Entrant:
 
 
 def entrant(spec: str, model: nn.Module, data: ImageData, split: Split, engine: Engine, settings: Settings) -> Entrant:
-    """Return a boundary method, counted once on a few images and measured with one epoch unless all are quick."""
+    """Return how a boundary method is measured: one epoch, or all of them where they take less than two seconds."""
     name, _, preset = spec.partition("@")
     method = configure(name, data=data.name, preset=preset or None)
     epochs = int(options_of(method).get("epochs", 1))
@@ -96,7 +96,7 @@ def retraining(
 
 
 def by_epochs(recipe: Entrant) -> list[Entrant]:
-    """Return retraining as its recipe has it and, where that is another number, for 30 epochs."""
+    """Return retraining for the epochs of its recipe and, if that is another number, for 30 as in the paper."""
     counts = dict.fromkeys((recipe.epochs, LONG_EPOCHS))
     return [replace(recipe, name=retrain_name(epochs), epochs=epochs) for epochs in counts]
 

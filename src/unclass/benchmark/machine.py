@@ -1,4 +1,4 @@
-"""What this machine can do, and what a piece of work takes of it: matrix products, operations, memory."""
+"""What this machine can do (matrix products a second), and what a piece of work takes: operations and memory."""
 
 import ctypes
 import gc
@@ -54,7 +54,7 @@ def _gemm(size: int, dtype: torch.dtype, device: str, seconds: float) -> float:
 
 
 def wait(device: str) -> None:
-    """Return when a device has done all that it was given."""
+    """Wait until a device has finished the work it was given."""
     if device.startswith("cuda"):
         torch.cuda.synchronize()
 

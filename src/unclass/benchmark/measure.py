@@ -83,7 +83,7 @@ def describe(model: nn.Module, data: ImageData, split: Split, engine: Engine) ->
 def _rows(
     entrants: Sequence[Entrant], timed: dict[str, list[Run]], forward: float, peak: float
 ) -> list[dict[str, Any]]:
-    """Return the table's rows; retraining, the last of those who took part, stands there for its numbers of epochs."""
+    """Return the table's rows; the last one measured, retraining, gives a row for each number of epochs."""
     retrained = by_epochs(entrants[-1])
     rows = [row(each, timed[each.name], forward, peak) for each in entrants[:-1]]
     rows += [row(each, timed[RETRAIN], forward, peak) for each in retrained]

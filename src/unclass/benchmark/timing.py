@@ -56,7 +56,7 @@ class Stopwatch:
         self.ended = self.clock()
 
     def cost(self, whole: float) -> Cost:
-        """Part a whole into what came before the training and the training."""
+        """Divide a total into what was spent before the training and what in it."""
         training = self.ended - self.began
         return Cost(whole - training, training)
 

@@ -21,17 +21,17 @@ class Finding:
 
 
 def good(check: str, says: str) -> Finding:
-    """Return that all is well."""
+    """Return a finding that says that all is well."""
     return Finding(check, "good", says)
 
 
 def doubtful(check: str, says: str, advice: str = "") -> Finding:
-    """Return what may be right, or cost more than it should."""
+    """Return a finding to look at: it may be right, or costs more than it should."""
     return Finding(check, "doubtful", says, advice)
 
 
 def wrong(check: str, says: str, advice: str) -> Finding:
-    """Return what must be put right before the run."""
+    """Return a finding that must be put right before the run."""
     return Finding(check, "wrong", says, advice)
 
 

@@ -107,7 +107,7 @@ def reordered(labels: Tensor, seen: Tensor, count: int) -> tuple[float, dict[int
     if not tests.any():
         return None
     present, row = labels.unique(return_inverse=True)
-    table = 0.1 * (torch.arange(count) == present[:, None])  # of two orders that fit alike, the given one
+    table = 0.1 * (torch.arange(count) == present[:, None])  # if two orders fit equally well, keep the given one
     table.index_put_((row[tells], seen[tells]), torch.ones(()), accumulate=True)
     order = torch.from_numpy(linear_sum_assignment(table.numpy(), maximize=True)[1])
     fitted, given = order[row[tests]] == seen[tests], labels[tests] == seen[tests]

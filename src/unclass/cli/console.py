@@ -14,7 +14,7 @@ from unclass.training import distributed
 
 
 class _Console(Console):
-    """A console that says when nobody reads on, and leaves what that means to the command line."""
+    """A console that raises when its reader has gone (a closed pipe), for the command line to deal with."""
 
     quiet_notes = False
 

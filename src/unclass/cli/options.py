@@ -160,7 +160,7 @@ def device_option(device: Device = "cpu") -> Engine:
 
 
 def taking(**groups: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let a command take the options of each group; under the group's name it gets what the group makes of them."""
+    """Add the options of each group to a command; it gets one argument for each group, made from those options."""
     shared = {name: list(inspect.signature(make).parameters.values()) for name, make in groups.items()}
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -212,7 +212,7 @@ def open_both(
     *,
     forget_only: bool = False,
 ) -> tuple[Classifier, ImageData]:
-    """Open a model and its data: first the model where it knows its classes, so that the data is read for it."""
+    """Open a model and its data; a model that knows its classes comes first, so that the data is matched to it."""
     model = opening.open_alone(path)
     asked = asked_by(model or nn.Identity(), where, classes, forget_only=forget_only)
     images = open_data(data, asked, quiet)
@@ -223,7 +223,7 @@ def open_both(
 
 
 def with_progress(engine: Engine, quiet: bool) -> Engine:
-    """Let an engine show how far it is, unless only machines read on."""
+    """Let an engine show its progress, unless the output is for machines."""
     return replace(engine, progress=silent if quiet else show)
 
 

@@ -138,7 +138,7 @@ def run_folder(plan: Plan, split: Split, spec: str, seed: int) -> Path:
 
 
 def not_run(label: str, forget_classes: Sequence[str], seed: int, why: str) -> dict[str, Any]:
-    """Return what stands for the record of a run that could not be; it is not written."""
+    """Return a stand-in for the record of a run that was not possible; it is not written to disk."""
     nothing = {"cost": None, "figures": None, "failed": f"not run: {why}"}
     return {"label": label, "forget_classes": list(forget_classes), "seed": seed, **nothing}
 

@@ -36,7 +36,7 @@ def chunks(rows: Tensor, size: int) -> tuple[Tensor, ...]:
 
 
 class _Rows(Dataset[Any]):
-    """Lets DataLoader workers decode whole batches. They hand over errors, so that these stay the line they are."""
+    """Lets DataLoader workers decode whole batches. They return errors as values, so that messages stay one line."""
 
     def __init__(self, images: ImageSet) -> None:
         self.images = images
@@ -105,7 +105,7 @@ class Withheld:
 
 
 class Counted:
-    """Batches that count the images read from them, and tell another count of them as well."""
+    """Batches that count the images read from them; with `also`, another counter counts along."""
 
     def __init__(self, batches: BatchSource, also: "Counted | None" = None) -> None:
         self.batches, self.also, self.images_read = batches, also, 0
@@ -222,7 +222,7 @@ def balanced(labels: Tensor, most: int, seed: int) -> Tensor:
 
 
 def set_epoch(batches: Any, epoch: int) -> None:
-    """Tell batches which epoch comes, where they want to know (as torch's DistributedSampler does)."""
+    """Tell batches which epoch comes next, if they have a `set_epoch` (as torch's DistributedSampler has)."""
     if hasattr(batches, "set_epoch"):
         batches.set_epoch(epoch)
 

@@ -15,7 +15,7 @@ _LONGEST_INDEX = 15
 
 
 def indices(count: int) -> tuple[str, ...]:
-    """Return the names of classes that have none: their indices."""
+    """Return names for classes that have none: 0, 1, 2, …"""
     if count > MOST_CLASSES:
         raise InputError(f"labels go up to {count - 1:,}; {MOST_CLASSES:,} classes are the most: number them from 0")
     return tuple(str(index) for index in range(count))
@@ -50,7 +50,7 @@ def index_labels(labels: Sequence[str], where: str) -> tuple[tuple[str, ...], Te
 
 
 def match(classes: tuple[str, ...], labels: Tensor, where: str, options: DataOptions) -> tuple[tuple[str, ...], Tensor]:
-    """Return the classes and labels of the model that `options` tell of; those of the data if they tell of none."""
+    """Return classes and labels in the model's terms if `options` name its classes, else those of the data."""
     if len(labels) and not 0 <= int(labels.min()) <= int(labels.max()) < len(classes):
         found = f"labels from {int(labels.min())} to {int(labels.max())}"
         raise InputError(f"{where} has {found} for {len(classes)} classes; labels go from 0 to {len(classes) - 1}")

@@ -38,7 +38,7 @@ Shape = tuple[int, int, int]
 
 
 class Pictures(Protocol):
-    """Pictures that can be opened one by one. They are taken along by DataLoader workers."""
+    """Pictures that can be opened one by one. DataLoader workers get a copy, so it must be possible to pickle it."""
 
     names: Names
 

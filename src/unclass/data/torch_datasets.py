@@ -29,7 +29,7 @@ from unclass.data.pictures import load_images
 from unclass.errors import InputError
 
 _DEFAULTS = DataOptions()
-# Samplers that walk through all of a Dataset; others choose, so what they give is taken as it comes.
+# Samplers that give every item once. Others select or repeat, so what they give is read as it comes.
 COMPLETE = (SequentialSampler, RandomSampler, DistributedSampler)
 
 

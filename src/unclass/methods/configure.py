@@ -44,7 +44,7 @@ def options_of(method: Method) -> dict[str, Any]:
 
 
 def told_options(method: Method) -> dict[str, Any]:
-    """Return the options that say how: without those that name a place, or that are left at taking all of D_r."""
+    """Return the options that change the result: no paths, and no sample size of 0, which means all of D_r."""
     places = {field.name for field in fields(method) if field.metadata.get("place")}  # type: ignore[arg-type]
     kept = {name: value for name, value in options_of(method).items() if name not in places}
     return {name: value for name, value in kept.items() if name != "retain_sample" or value}

@@ -1,4 +1,4 @@
-"""Logit mask: a negative control that forgets nothing and only never says so."""
+"""Logit mask: a negative control that forgets nothing and only never gives the class as its answer."""
 
 from copy import deepcopy
 from dataclasses import dataclass

@@ -85,7 +85,7 @@ def reset(model: nn.Module) -> nn.Module:
         try:
             (model.network if isinstance(model, Classifier | Logits) else model).load_state_dict(again.state_dict())
             return model
-        except RuntimeError:  # its owner has changed it since it was made
+        except RuntimeError:  # the owner has changed the network since the library made it
             pass
     for name, module in model.named_modules():
         _reset_layer(name, module)
@@ -106,7 +106,7 @@ def _made_again(model: nn.Module) -> nn.Module | None:
 
 @torch.no_grad()
 def _reset_layer(name: str, module: nn.Module) -> None:
-    """Let a layer draw its weights anew, and draw those that it does not know of."""
+    """Let a layer draw its weights anew by its own `reset_parameters`, and draw the parameters that this leaves out."""
     own = dict(module.named_parameters(recurse=False))
     trained = {key: weight.clone() for key, weight in own.items()}
     for weight in own.values():

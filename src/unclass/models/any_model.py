@@ -15,7 +15,7 @@ HALF = (torch.float16, torch.bfloat16)
 
 
 def inner(model: nn.Module) -> nn.Module:
-    """Return what torch.compile, DataParallel and DistributedDataParallel were put around."""
+    """Return the model inside the wrappers of torch.compile, DataParallel and DistributedDataParallel."""
     if isinstance(model, WRAPPERS):
         return inner(model.module)
     compiled = getattr(model, "_orig_mod", None)

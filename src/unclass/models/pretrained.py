@@ -35,7 +35,7 @@ def load_pretrained(model: nn.Module, path: str | Path) -> nn.Module:
 
 
 def _layers(keys: Iterable[str]) -> set[str]:
-    """Return the layers that keys belong to. Older files do not count batches: that alone makes no difference."""
+    """Return the layers that keys belong to, without batch norm's `num_batches_tracked`, which older files lack."""
     return {key.rpartition(".")[0] for key in keys if not key.endswith("num_batches_tracked")}
 
 

@@ -179,7 +179,7 @@ def _replaced(content: Any, nesting: tuple[str, ...], weights: dict[str, Tensor]
 
 
 def _holds_tensors(value: Any, depth: int = 0) -> bool:
-    """Whether there are tensors in a value; what is nested without end counts as if there were."""
+    """Whether there are tensors in a value; one that is nested too deeply to tell counts as if there were."""
     if isinstance(value, Mapping | list | tuple):
         inside = value.values() if isinstance(value, Mapping) else value
         return depth > _DEEPEST or any(_holds_tensors(one, depth + 1) for one in inside)

@@ -121,7 +121,7 @@ def list_jobs(setup: Setup, experiments: Sequence[Experiment], plans: Sequence[P
 
 
 def time_left(plans: Sequence[Plan], jobs: Sequence[Job]) -> tuple[float, int]:
-    """Return the seconds that the runs to come may take, from those that are done, and of how many nothing is known."""
+    """Return the seconds that the remaining runs may take, judged by those done, and for how many there is no guess."""
     took: dict[str, list[float]] = {}
     for job in jobs:
         if job.done and (cost := job.record()["cost"]):

@@ -1,4 +1,4 @@
-"""Moving several files into place as if at once: what is to be done is written down first, and done again if need be.
+"""Moving several files into place as if at once: the moves are written down first, and completed after a crash.
 
 The journal lies beside the first file of a group. From when it is on the disk the group counts as written: a process
 that dies half-way leaves a journal from which the next one completes the work. Files that are replaced beside the first
@@ -40,7 +40,7 @@ def commit(first: Path, moves: Moves, done_with: Sequence[Path]) -> None:
 
 
 def recover(first: Path) -> bool:
-    """Complete what a process that died had written down for this group; return whether there was something."""
+    """Complete the moves that a crashed process had written down for this group; return whether there were any."""
     journal = journal_of(first)
     steps = _read(journal)
     if steps is None:

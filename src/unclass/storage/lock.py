@@ -39,7 +39,7 @@ class Lock:
             raise InputError(f"{self.path} is being written by {who}; wait for it, or write elsewhere") from error
         except OSError as error:
             raise cannot_write(self.path, error) from error
-        with suppress(OSError):  # who holds it is a courtesy
+        with suppress(OSError):  # the name of the holder is for messages only
             self.file.write_text(json.dumps(_me()), encoding="utf-8")
         return self
 

@@ -46,7 +46,7 @@ def is_first() -> bool:
 
 
 def share(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Return this process's part of a batch; a batch too small to deal out goes to everyone."""
+    """Return this process's part of a batch; one with fewer images than processes is given to each of them whole."""
     rank, size = world()
     return (x, y) if size == 1 or len(x) < size else (x[rank::size], y[rank::size])
 
@@ -66,12 +66,12 @@ def share_pair(
 
 
 def part_of_mean(loss: Tensor, count: int) -> Tensor:
-    """Return what a mean over this process's `count` images adds to the mean over all processes' images."""
+    """Scale the mean over this process's `count` images so that the sum over processes is the mean over all images."""
     return loss if world()[1] == 1 else loss * (count / total(loss.new_tensor(count)))
 
 
 def weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
-    """Return what this process's images add to Σwv / Σw over all images, once `part_of_mean` has been at it."""
+    """Return this process's part of Σwv / Σw as a loss; `fit` scales it by `part_of_mean`, so that the parts add up."""
     sum_of_weights: Tensor | float = weights.sum()
     if world()[1] > 1:
         sum_of_weights = total(weights.sum()) * len(weights) / total(weights.new_tensor(len(weights)))

@@ -62,7 +62,7 @@ class ResumeFile:
         write_atomically(self.path, lambda file: _write(state, file))
 
     def remove(self) -> None:
-        """Remove the file: the run is over, well or badly."""
+        """Remove the file, because the run has ended."""
         if self.path is not None and distributed.is_first():
             self.path.unlink(missing_ok=True)
 

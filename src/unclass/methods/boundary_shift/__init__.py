@@ -86,11 +86,11 @@ class BoundaryShift(Method):
         return unlearned.eval()
 
     def share(self, data: TrainingData, classes: int) -> float:
-        """Return π."""
+        """Return π, the forgotten classes' share of the training images."""
         return self.class_share or len(data.classes) / classes
 
     def look(self, model: nn.Module, x: Tensor, forget: Indexed, data: TrainingData, engine: Engine) -> Tail:
-        """Return the tail with all that it needs: what the stem makes of each image, and what should become of it."""
+        """Return the tail with its training data: the stem's output for each image, and the target probabilities."""
         cut, most = split(model, x, self.tail_share)
         moments = batch_norm_moments(model)
         versions = Versions(moments)
@@ -114,7 +114,7 @@ class BoundaryShift(Method):
 
 
 def split(model: nn.Module, x: Tensor, share: float) -> tuple[Cut, int]:
-    """Return stem and tail, and of how many images to keep what lies between: of the pictures themselves, not all."""
+    """Return stem and tail, and for how many images to keep the stem's output: few where that is the pictures."""
     try:
         return tail_of_share(model, x, share), sys.maxsize
     except InputError:

@@ -1,4 +1,4 @@
-"""What a retrained head has where a class never was."""
+"""The head's rows of forgotten classes, as a model that was never shown the class has them."""
 
 import torch
 from torch import Tensor, nn

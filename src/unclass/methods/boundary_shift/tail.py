@@ -64,7 +64,7 @@ class Tail:
         return [self.features[version][i] for i in self.places]
 
     def train(self, engine: Engine, until: Until, *, pace: float, lr: float, steps: int, rounds: int) -> None:
-        """Train towards the targets in rounds of so many steps, until it is there; start anew when it goes astray."""
+        """Train towards the targets in rounds of `steps` until `until` is met; if one does harm, start again slower."""
         turns = cycle(range(len(self.features)))
 
         def loss(part: nn.Module, _: Tensor, i: Tensor) -> Tensor:
@@ -96,7 +96,7 @@ class Tail:
 
     @torch.no_grad()
     def standing(self, engine: Engine) -> tuple[float, float]:
-        """Return KL(q ‖ p) and the share of images still taken for a forgotten class, the worst of all versions."""
+        """Return KL(q ‖ p) and the share of images still taken for a forgotten class, under the worst statistics."""
         gone = torch.tensor(self.classes, device=self.targets.device)
         apart, held = [], []
         for version in range(len(self.features)):
@@ -116,7 +116,7 @@ class Tail:
 
 @torch.no_grad()
 def moved(part: nn.Module, start: dict[str, Tensor]) -> float:
-    """Return ‖w − w₀‖/‖w₀‖."""
+    """Return how far the weights have moved from the start: ‖w − w₀‖/‖w₀‖."""
     weights = dict(part.named_parameters())
     change = torch.stack([(weight - start[name]).norm() for name, weight in weights.items()]).norm()
     return float(change / torch.stack([start[name].norm() for name in weights]).norm().clamp_min(1e-12))

@@ -138,7 +138,7 @@ class BoundaryShrink(Method):
     def attack(
         self, original: nn.Module, x: Tensor, y: Tensor, best: Tensor, classes: tuple[int, ...]
     ) -> tuple[Tensor, Tensor]:
-        """Read the label off the other side of the boundary, and settle what becomes of images that did not cross."""
+        """Return the label on the other side of the boundary; `uncrossed` decides on images that did not cross."""
         if self.search == "fgsm":
             crossed = cross_samples(original, x, y, self.epsilon)
         else:

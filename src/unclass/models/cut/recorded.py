@@ -100,7 +100,7 @@ def _top(calls: Sequence[Call]) -> list[nn.Module]:
 
 
 class _Reached(BaseException):
-    """The stem is at its end; no error, so that nobody's `except Exception` keeps it."""
+    """Raised at the end of the stem. Not an Exception, so that a network's own `except Exception` lets it through."""
 
 
 class Stem(nn.Module):
