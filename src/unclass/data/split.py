@@ -73,7 +73,7 @@ class Split:
 
 
 def _checked(split: Split, data: ImageData, forget_only: bool) -> Split:
-    """Return the split; raise if a class to forget has no images, or if what stays is missing (or is there by mistake)."""
+    """Return the split; raise if a class to forget has no images, or what stays is missing or there by mistake."""
     names = ", ".join(data.classes[index] for index in split.classes)
     pairs = ((split.forget, split.retain, "training"), (split.forget_test, split.retain_test, "test"))
     for forget, retain, kind in pairs:
