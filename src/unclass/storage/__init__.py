@@ -1,6 +1,6 @@
 """Writing files so that a command leaves the old ones or the new ones, never a mixture or half of one."""
 
-from unclass.storage.files import sha256, write_atomically, write_json, write_text
+from unclass.storage.files import outlives, sha256, write_atomically, write_json, write_text
 from unclass.storage.journal import settle
 from unclass.storage.lock import Lock
 from unclass.storage.output import Output
@@ -14,6 +14,7 @@ __all__ = [
     "check_target",
     "existing",
     "no_space",
+    "outlives",
     "parse_json",
     "read_json",
     "read_text",

@@ -19,7 +19,9 @@ Write = Callable[[Path], object]
 
 
 class Group(Protocol):
-    """Files that appear together: it takes the writing of those that belong to it."""
+    """Files that appear together: it takes the writing of those that belong to it, and removes `resume` then."""
+
+    resume: Path | None
 
     def owns(self, path: Path) -> bool: ...
 
@@ -27,6 +29,12 @@ class Group(Protocol):
 
 
 group: ContextVar[Group | None] = ContextVar("group", default=None)
+
+
+def outlives(path: Path) -> bool:
+    """Whether an `Output` is open that removes this file to resume from once its own files are there."""
+    together = group.get()
+    return together is not None and together.resume is not None and together.resume.absolute() == path.absolute()
 
 
 def write_atomically(path: Path, write: Write) -> Path:

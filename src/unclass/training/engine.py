@@ -158,7 +158,7 @@ class Engine:
                 if now - saved > self.checkpoint_seconds:
                     kept.save(model, steps, position)
                     saved = now
-        kept.remove()
+        kept.finish(model, steps, position)
         return model.eval()
 
     def _step(self, model: nn.Module, optimiser: torch.optim.Optimizer, loss: Loss, batch: tuple[Any, Any]) -> None:

@@ -1,9 +1,8 @@
 """Going on where a killed run stood: its position, its file, and the walk through the batches from there."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -11,7 +10,8 @@ from torch import Tensor, nn
 
 from unclass.data.batches import BatchSource, PairSource, set_epoch
 from unclass.errors import InputError
-from unclass.storage import write_atomically
+from unclass.offline import reading
+from unclass.storage import outlives, require_plain, write_atomically
 from unclass.training import distributed
 
 
@@ -23,6 +23,7 @@ class Position:
     batch: int = 0
     step: int = 0
     seconds: float = 0.0
+    done: bool = False
     epoch_rng: Tensor = field(default_factory=torch.get_rng_state)
 
 
@@ -37,16 +38,23 @@ class ResumeFile:
         """Bring model, optimiser and random numbers to where the run stood; a run without a file starts anew."""
         if self.path is None or not self.path.exists():
             return Position()
-        try:
+        require_plain(self.path)
+        with reading(f"{self.path} is not a whole resume file: it", "delete it to start anew"):
             state = torch.load(self.path, map_location="cpu", weights_only=True)
-        except (RuntimeError, OSError, EOFError, UnpicklingError) as error:
-            raise InputError(f"{self.path} is not a whole resume file; delete it to start anew") from error
-        if state["run"] != self.run:
-            raise InputError(f"{self.path} is of another run ({state['run']}); delete it to start anew")
-        model.load_state_dict(state["model"])
-        optimiser.load_state_dict(state["optimiser"])
-        torch.set_rng_state(state["rng"])
-        return Position(**state["position"])
+            if str(state["run"]) != self.run:
+                raise InputError(f"{self.path} is of another run ({str(state['run'])[:300]}); delete it to start anew")
+            position = _position(state["position"])
+            model.load_state_dict(state["model"])
+            optimiser.load_state_dict(state["optimiser"])
+            torch.set_rng_state(state["rng"])
+            return position
+
+    def finish(self, model: nn.Module, optimiser: torch.optim.Optimizer, position: Position) -> None:
+        """Keep the finished run until its result is on the disk, where somebody will see to that; else remove it."""
+        if self.path is not None and outlives(self.path):
+            self.save(model, optimiser, replace(position, done=True))
+        else:
+            self.remove()
 
     def save(self, model: nn.Module, optimiser: torch.optim.Optimizer, position: Position) -> None:
         """Keep the run as it stands."""
@@ -69,7 +77,7 @@ class ResumeFile:
 
 def walk(batches: BatchSource | PairSource, epochs: int, position: Position) -> Iterator[tuple[Any, Any]]:
     """Go through the batches of every epoch from `position` on, keeping it up to date."""
-    while position.epoch < epochs:
+    while position.epoch < epochs and not position.done:
         set_epoch(batches, position.epoch)
         skip, rng = position.batch, torch.get_rng_state()
         if skip:
@@ -83,6 +91,17 @@ def walk(batches: BatchSource | PairSource, epochs: int, position: Position) -> 
             position.batch = index + 1
             yield first, second
         position.epoch, position.batch = position.epoch + 1, 0
+
+
+def _position(found: dict[str, Any]) -> Position:
+    """Return a position as it was written; raise if it is none."""
+    position = Position(**found)
+    for one in fields(Position):
+        value = getattr(position, one.name)
+        kind = {"seconds": float, "done": bool, "epoch_rng": Tensor}.get(one.name, int)
+        if not isinstance(value, kind) or (kind in (int, float) and not 0 <= value < float("inf")):
+            raise ValueError(f"its {one.name} is {str(value)[:40]}")
+    return position
 
 
 def _write(state: dict[str, Any], path: Path) -> None:
