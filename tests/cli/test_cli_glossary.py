@@ -32,3 +32,9 @@ def test_the_page_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_unknown_word_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["glossary", "verdikt"]) == 2
     assert "did you mean verdict?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["forget", "evaluate", "compare", "audit"])
+def test_help_says_where_the_words_are_explained(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([command, "--help"]) == 0
+    assert "unclass glossary" in capsys.readouterr().out

@@ -14,6 +14,7 @@ from audit_example import NASTY, bare_audit, example, full_audit, nasty_audit, r
 from unclass.audits.result import Audit
 from unclass.errors import InputError
 from unclass.report.audit_page import THUMBNAIL_BYTES, as_script_data, render, write_report
+from unclass.report.glossary import GLOSSARY
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 WITHOUT = (
@@ -288,6 +289,13 @@ def test_thumbnails_stay_within_their_room_and_forget_images_come_first():
 def test_pictures_that_audits_share_are_kept_once():
     one, two = len(render([full_audit(points=100)])), len(render([full_audit(points=100)] * 2))
     assert two - one < one * 0.8
+
+
+def test_every_word_of_the_glossary_is_explained_on_the_page_and_linked_to():
+    text = render([bare_audit()], rows(("finetune",)))
+    assert 'href="#words"' in text and 'id="words"' in text
+    assert all(f"<dt>{word}</dt>" in text for word in GLOSSARY)
+    assert f'title="{GLOSSARY["D_rt"]}"' in text
 
 
 def test_report_needs_something_to_show():

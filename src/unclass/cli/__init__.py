@@ -31,6 +31,7 @@ from unclass.training import distributed
 
 UsageError: Any = typer.BadParameter.__base__  # click's, wherever this version of typer keeps it
 INTERRUPTED, BROKEN_PIPE = 130, 141
+WORDS = "What D_r, D_f, D_rt, D_ft, ASR and the other words mean: unclass glossary"
 EVERYWHERE = ("--quiet", "-q", "--verbose", "-v", "--debug")
 
 app = typer.Typer(
@@ -39,18 +40,18 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command()(demo)
+app.command(epilog=WORDS)(demo)
 app.command()(train)
 app.command()(doctor)
-app.command()(forget)
-app.command()(evaluate)
-app.command()(compare)
-app.command()(audit)
+app.command(epilog=WORDS)(forget)
+app.command(epilog=WORDS)(evaluate)
+app.command(epilog=WORDS)(compare)
+app.command(epilog=WORDS)(audit)
 app.command()(bench)
 app.command()(figures)
-app.command()(paper)
+app.command(epilog=WORDS)(paper)
 app.command()(results)
-app.command()(methods)
+app.command(epilog=WORDS)(methods)
 app.command(name="list")(list_)
 app.command()(glossary)
 

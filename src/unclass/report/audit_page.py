@@ -15,6 +15,7 @@ from markupsafe import Markup
 from unclass.audits.result import Audit
 from unclass.errors import InputError
 from unclass.report import wording as view
+from unclass.report.glossary import GLOSSARY
 from unclass.storage import write_atomically
 
 SCRIPTS = ("dom.js", "plot.js", "bars.js", "heatmap.js", "space.js", "panels.js", "page.js")
@@ -60,6 +61,7 @@ def render(audits: Sequence[Audit], rows: Sequence[Mapping[str, Any]] | None = N
         .render(
             audits=contents,
             rows=view.rows(rows or [], contents),
+            words=GLOSSARY,
             style=Markup(_asset("page.css")),
             script=Markup(script),
             script_digest=digest,
