@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
         found = []
         for label in given.labels:
             after = unclass.forget(model, data, [label], given.method, **options) if options else model
-            found.append(unclass.evaluate(after, held_back, [label]))
+            found.append(unclass.evaluate(after, held_back, label).as_dict())
         means = {key: mean(one[key] for one in found) for key in found[0]}
         return {**means, GOOD: means["accuracy_retain_test"] - means["accuracy_forget_test"]}
 

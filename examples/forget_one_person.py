@@ -38,7 +38,8 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
         # Whether others were harmed can only be seen where there are images of others.
         images = f"folder:{photos}" if everyone is None else everyone
         before, after = (
-            unclass.evaluate(one, images, [given.label], forget_only=everyone is None) for one in (model, found)
+            unclass.evaluate(one, images, [given.label], forget_only=everyone is None).as_dict()
+            for one in (model, found)
         )
         for name, value in after.items():
             print(f"{name.replace('_', ' '):<24} {100 * before[name]:6.1f} % → {100 * value:6.1f} %")

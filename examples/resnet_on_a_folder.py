@@ -29,13 +29,13 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
         # 2. The model. You have one already: unclass.load("model.safetensors"), or any nn.Module such as
         #    torchvision.models.resnet18(num_classes=…) with your weights. Here it is trained first.
         model = unclass.train(data, "resnet-18", epochs=10, lr=0.01, batch_size=8)
-        before = unclass.evaluate(model, data, [given.label])
+        before = unclass.evaluate(model, data, [given.label]).as_dict()
 
         # 3. Forget. The model stays as it is; what comes back has the same keys and shapes.
         forgotten = unclass.forget(model, data, [given.label], "boundary-shrink", epochs=10, lr=1e-3)
 
         # 4. Look at what is left, and write it.
-        after = unclass.evaluate(forgotten, data, [given.label])
+        after = unclass.evaluate(forgotten, data, [given.label]).as_dict()
         for name, value in after.items():
             print(f"{name.replace('_', ' '):<24} {100 * before[name]:6.1f} % → {100 * value:6.1f} %")
         unclass.save(forgotten, given.out)

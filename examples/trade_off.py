@@ -13,7 +13,7 @@ import unclass
 from unclass.audits.observe import observe, sample_split
 from unclass.audits.probe import linear_probe
 from unclass.data import DataOptions, Split, load_data
-from unclass.metrics import figures
+from unclass.metrics import Evaluation
 from unclass.training.engine import Engine
 
 PACES = (1e-4, 5e-4, 1.5e-3, 5e-3, 1e-2)
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
 
     def look(one) -> dict[str, float]:
         seen, labels = observe(one, split, Engine()), {name: part.labels for name, part in split.sets().items()}
-        return {**figures(seen.predictions), "linear_probe": linear_probe(seen.features, labels)}
+        return {**Evaluation.of(seen.predictions).as_dict(), "linear_probe": linear_probe(seen.features, labels)}
 
     before, lines = look(model), [look(unclass.load(path)) for path in given.retrained]
     points = {}

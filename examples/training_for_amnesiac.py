@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
         forgotten = unclass.forget(
             model, train, [given.digit], "amnesiac", batch_size=32, updates=str(updates), repair_epochs=2
         )
-    before, after = (unclass.evaluate(one, test, [given.digit]) for one in (model, forgotten))
+    before, after = (unclass.evaluate(one, test, [given.digit]).as_dict() for one in (model, forgotten))
     for name, value in after.items():
         print(f"{name.replace('_', ' '):<24} {100 * before[name]:6.1f} % → {100 * value:6.1f} %")
     return {"before": before, "after": after}

@@ -44,9 +44,9 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
                 model(x, labels=y).loss.backward()
                 optimiser.step()
 
-    before = unclass.evaluate(model, images, [given.label])
+    before = unclass.evaluate(model, images, [given.label]).as_dict()
     forgotten = unclass.forget(model, images, [given.label])
-    after = unclass.evaluate(forgotten, images, [given.label])
+    after = unclass.evaluate(forgotten, images, [given.label]).as_dict()
     for name, value in after.items():
         print(f"{name.replace('_', ' '):<24} {100 * before[name]:6.1f} % → {100 * value:6.1f} %")
     forgotten.save_pretrained(given.out)

@@ -14,7 +14,7 @@ from unclass.methods import METHODS, Needs
 from unclass.methods.configure import configure
 from unclass.methods.finetune import Finetune
 from unclass.methods.retrain import Retrain
-from unclass.metrics import figures
+from unclass.metrics import Evaluation
 from unclass.models import Classifier, weights_digest
 from unclass.models.networks.small_cnn import SmallCNN
 from unclass.predictions import predict_sets
@@ -42,7 +42,7 @@ def test_the_example_of_the_issue_runs(trained: Classifier, digits: ImageData, e
     assert isinstance(forgotten, Classifier) and forgotten.card.forgotten == ("3",)
     assert weights_digest(model) == weights_digest(trained) and model.card.forgotten == ()
     before, after = (unclass.evaluate(m, digits, ["3"], engine=engine) for m in (model, forgotten))
-    assert after["accuracy_forget"] < before["accuracy_forget"]
+    assert after.accuracy_forget < before.accuracy_forget
 
 
 def test_forget_runs_the_method_with_its_options(trained: Classifier, digits: ImageData, engine: Engine) -> None:
@@ -84,7 +84,7 @@ def test_a_plain_module_can_forget_too(trained: Classifier, digits: ImageData, e
 
 
 def test_evaluate_gives_the_figures_of_the_predictions(trained: Classifier, digits: ImageData, engine: Engine) -> None:
-    expected = figures(predict_sets(trained, Split.of(digits, ["3"]), engine))
+    expected = Evaluation.of(predict_sets(trained, Split.of(digits, ["3"]), engine))
     assert unclass.evaluate(trained, digits, ["3"], engine=engine) == expected
 
 
@@ -128,15 +128,15 @@ def test_forget_and_evaluate_take_loaders_as_they_are(theirs: nn.Module, digits:
     train, test = (DataLoader(normalised(part), batch_size=16) for part in (digits.train, digits.test))
     forgotten = unclass.forget(theirs, train, [3], "finetune", engine=engine, epochs=1, lr=0.02)
     before, after = (unclass.evaluate(model, test, [3], engine=engine) for model in (theirs, forgotten))
-    assert set(before) == {"accuracy_retain_test", "accuracy_forget_test"}
-    assert before["accuracy_retain_test"] > 0.6
+    assert set(before.as_dict()) == {"accuracy_retain_test", "accuracy_forget_test"}
+    assert before.accuracy_retain_test > 0.6
     by_hand = [int(theirs(x[None]).argmax() == y) for x, y in normalised(digits.test) if y == 3]
-    assert before["accuracy_forget_test"] == pytest.approx(sum(by_hand) / len(by_hand))
+    assert before.accuracy_forget_test == pytest.approx(sum(by_hand) / len(by_hand))
     assert after != before
     both = unclass.image_data(normalised(digits.train), test)
     same = unclass.forget(theirs, both, [3], "finetune", batch_size=16, engine=engine, epochs=1, lr=0.02)
     assert weights_digest(same) == weights_digest(forgotten)
-    assert len(unclass.evaluate(same, both, [3], engine=engine)) == 5
+    assert len(unclass.evaluate(same, both, [3], engine=engine).as_dict()) == 5
 
 
 def test_dicts_from_a_stream_will_do(theirs: nn.Module, digits: ImageData, engine: Engine) -> None:
@@ -157,7 +157,7 @@ def test_images_to_forget_are_enough_for_methods_that_need_no_others(
     found = unclass.forget(theirs, only, [3], "boundary-expanding", forget_only=True, engine=engine, epochs=1)
     expected = unclass.forget(theirs, normalised(digits.train), [3], "boundary-expanding", engine=engine, epochs=1)
     assert weights_digest(found) == weights_digest(expected)
-    assert set(unclass.evaluate(found, only, [3], forget_only=True, engine=engine)) == {"accuracy_forget"}
+    assert set(unclass.evaluate(found, only, [3], forget_only=True, engine=engine).as_dict()) == {"accuracy_forget"}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -193,7 +193,7 @@ def test_listed_images_are_forgotten_and_the_class_stays(
     options = {"engine": engine, "batch_size": 32, "epochs": 8, "lr": 0.1}
     found = unclass.forget(trained, digits, method="retrain", forget_list=rows, **options)
     assert found.card.forgotten == trained.card.forgotten
-    assert unclass.evaluate(found, digits, forget_list=rows, engine=engine)["accuracy_forget_test"] > 0.5
+    assert unclass.evaluate(found, digits, forget_list=rows, engine=engine).accuracy_forget_test > 0.5
     kept = torch.tensor([row for row in range(len(digits.train)) if row not in rows])
     without = replace(digits, train=digits.train.select(kept))
     torch.manual_seed(0)

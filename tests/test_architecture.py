@@ -15,21 +15,24 @@ MOST_LINES = 300
 LAYERS = (
     ("errors",),
     ("bounds", "extras", "offline", "progress", "safe_pickle", "storage", "typed_json"),
-    ("records",),
     ("data", "models"),
     ("training",),
     ("methods", "predictions"),
-    ("metrics", "running"),
+    ("metrics",),
+    ("records",),
+    ("running",),
+    ("compatibility",),
+    ("arguments",),
     ("audits", "testing"),
     ("comparison",),
-    ("api",),
     ("report",),
+    ("api",),
     ("benchmark", "checkup", "ledger", "reproduction"),
     ("cli",),
     ("__main__",),
 )
 # Results hand themselves over to the page that shows them, inside the method that was asked to.
-SHOWN_BY_REPORT = ("audits/result.py",)
+SHOWN_BY_REPORT = ("audits/result.py", "comparison/result.py")
 # Inside `audits`, likewise.
 AUDITS = (
     ("evidence", "older"),
@@ -40,7 +43,7 @@ AUDITS = (
     ("relearn",),
     ("examine",),
     ("attention", "decision_space", "closeness", "privacy", "provenance", "shadow", "utility", "verdict"),
-    ("residual", "sections"),
+    ("residual", "sections", "subjects"),
     ("run",),
     ("__init__",),
 )

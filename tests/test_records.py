@@ -1,34 +1,82 @@
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 import unclass
 from unclass.errors import InputError
-from unclass.records import SCHEMA, command, environment, read_record, write_record
+from unclass.metrics import Evaluation
+from unclass.records import SCHEMA, Cost, Record, command, environment, read_record
+
+OLD: dict[str, Any] = {
+    "schema": "unclass-record-1",
+    "versions": {"torch": "2.13.0"},
+    "hardware": {"cores": 2, "threads": 1},
+    "command": "unclass forget m.safetensors",
+    "kind": "forget",
+    "data": {
+        "name": "digits", "classes": ["0", "1"], "train": {"count": 4, "digest": "a"},
+        "test": {"count": 2, "digest": "b"}, "split_seed": 0,
+    },
+    "forget_classes": ["1"],
+    "counts": {"retain": 2},
+    "original": {"weights": "c", "card": {"architecture": "small-cnn"}},
+    "method": "finetune", "options": {"epochs": 1}, "seed": 3, "batch_size": 64, "precision": "float32",
+    "cost": {"seconds": 1.5, "steps": 4, "retain_images_read": 8},
+    "figures": {"accuracy_retain": 0.75, "attack_success_rate": 0.5},
+}  # fmt: skip
 
 
 def test_a_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    content = {"seed": 3, "figures": {"accuracy_retain": 0.1 + 0.2}, "names": ["é", "n000001"], "cost": None}
-    found = read_record(write_record(tmp_path / "deep" / "record.json", content))
-    assert {key: found[key] for key in content} == content
-    assert found["schema"] == SCHEMA
+    record = Record(
+        "forget", "finetune", ("é", "n000001"), seed=3, scores=Evaluation(accuracy_retain=0.1 + 0.2), cost=Cost(1.0, 2)
+    )
+    path = record.write(tmp_path / "deep" / "record.json")
+    assert read_record(path) == record
+    assert json.loads(path.read_text())["schema"] == SCHEMA
 
 
-def test_a_record_holds_versions_and_hardware(tmp_path: Path) -> None:
-    found = read_record(write_record(tmp_path / "record.json", {}))
-    assert torch.__version__.startswith(found["versions"]["torch"])
-    assert found["versions"]["unclass"] == unclass.__version__
-    assert found["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
-    assert found["hardware"]["cores"] >= 1 and found["hardware"]["memory_gb"] >= 0 and found["hardware"]["processor"]
-    assert environment().keys() == {"versions", "hardware"}
+def test_a_record_of_the_version_before_opens(tmp_path: Path) -> None:
+    (tmp_path / "record.json").write_text(json.dumps(OLD))
+    found = read_record(tmp_path / "record.json")
+    assert found.scores == Evaluation(accuracy_retain=0.75, attack_success_rate=0.5)
+    assert found.data is not None and found.data.details == {"split_seed": 0} and found.data.train.count == 4
+    assert found.cost == Cost(1.5, 4, 8) and found.seed == 3 and found.forget_classes == ("1",)
+    assert found.environment is not None and found.environment.hardware["threads"] == 1
+
+
+def test_a_training_record_of_the_version_before_opens(tmp_path: Path) -> None:
+    figures = {"accuracy_test": 0.9, "images_per_second": 200.0}
+    content = {**OLD, "kind": "train", "recipe": {"epochs": 2}, "figures": figures}
+    (tmp_path / "model.json").write_text(json.dumps(content))
+    found = read_record(tmp_path / "model.json")
+    assert (found.accuracy_test, found.images_per_second, found.options) == (0.9, 200.0, {"epochs": 2})
+    assert found.scores is None
+
+
+def test_a_record_of_a_later_version_opens_without_what_is_not_known_yet(tmp_path: Path) -> None:
+    record = Record("forget", scores=Evaluation(accuracy_forget=0.5))
+    content = record.as_dict() | {"later": [1]}
+    content["scores"]["a_new_metric"] = 0.5
+    (tmp_path / "record.json").write_text(json.dumps(content))
+    assert read_record(tmp_path / "record.json") == record
+
+
+def test_the_environment_holds_versions_and_hardware() -> None:
+    found = environment()
+    assert torch.__version__.startswith(found.versions["torch"])
+    assert found.versions["unclass"] == unclass.__version__
+    assert found.versions["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert found.hardware["cores"] >= 1 and found.hardware["processor"]
 
 
 def test_what_is_not_a_number_is_never_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError):
-        write_record(tmp_path / "record.json", {"loss": float("nan")})
+        Record("forget", findings={"loss": float("nan")}).write(tmp_path / "record.json")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -48,9 +96,22 @@ def test_a_record_of_another_schema_is_refused(tmp_path: Path, content: object) 
         read_record(path)
 
 
+@pytest.mark.parametrize("field, value", [("seed", "3"), ("cost", []), ("cost", {"seconds": "x"}), ("data", 1)])
+def test_a_field_of_the_wrong_type_is_named(tmp_path: Path, field: str, value: object) -> None:
+    (tmp_path / "record.json").write_text(json.dumps(Record("forget", seed=1).as_dict() | {field: value}))
+    with pytest.raises(InputError, match=rf"record\.json.*{field}"):
+        read_record(tmp_path / "record.json")
+
+
 def test_a_missing_record_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a record"):
         read_record(tmp_path / "none.json")
+
+
+def test_a_record_says_in_a_line_what_came_out() -> None:
+    record = Record("forget", "finetune", ("deer",), cost=Cost(2.0, 1), scores=Evaluation(accuracy_forget=0.25))
+    assert str(record) == "finetune of deer, seed 0, 2.0 s: D_f 25.0 %"
+    assert str(replace(record, scores=None, failed="the loss is not finite")).endswith("the loss is not finite")
 
 
 def test_the_command_leaves_out_the_folder_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch import nn
 
+from unclass.compatibility import check_fit
 from unclass.data import ImageData, Split, TrainingData
 from unclass.errors import Diverged, InputError
 from unclass.methods import Needs
@@ -12,16 +13,8 @@ from unclass.methods.finetune import Finetune
 from unclass.methods.negative_gradient import NegativeGradient
 from unclass.methods.retrain import Retrain
 from unclass.models import Card, Classifier, weights_digest
-from unclass.running import (
-    Settings,
-    check_fit,
-    describe_run,
-    mark_forgotten,
-    new_model,
-    original_recipe,
-    train_model,
-    unlearn,
-)
+from unclass.records import Cost
+from unclass.running import Settings, describe_run, mark_forgotten, new_model, original_recipe, train_model, unlearn
 from unclass.training.engine import Engine
 
 
@@ -59,11 +52,7 @@ def test_steps_and_images_read_are_counted(model: Classifier, split: Split) -> N
     assert second.retain_images_read == len(split.retain)
     assert first.steps == 2 * second.steps == engine.steps - second.steps
     assert first.seconds > 0
-    assert first.cost() == {
-        "seconds": first.seconds,
-        "steps": first.steps,
-        "retain_images_read": first.retain_images_read,
-    }
+    assert first.cost() == Cost(first.seconds, first.steps, first.retain_images_read)
 
 
 def test_weights_that_are_not_finite_are_never_handed_out(model: Classifier, split: Split, engine: Engine) -> None:
@@ -137,9 +126,9 @@ def test_a_description_tells_runs_apart(trained: Classifier, digits: ImageData, 
     assert describe() == describe()
     for different in (describe(other), describe(lr=0.2), describe(seed=1), describe(batch=32)):
         assert different != describe()
-    assert describe()["method"] == "finetune" and describe()["forget_classes"] == ["3"]
-    assert describe_run(trained, digits, split, None, Settings(), engine)["method"] == "original"
-    assert describe_run(nn.Linear(1, 1), digits, split, None, Settings(), engine)["original"]["card"] == {
+    assert describe().method == "finetune" and describe().forget_classes == ("3",)
+    assert describe_run(trained, digits, split, None, Settings(), engine).method == "original"
+    assert describe_run(nn.Linear(1, 1), digits, split, None, Settings(), engine).original.card == {
         "architecture": "Linear"
     }
 

@@ -4,16 +4,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unclass.api import evaluate, forget, train
+    from unclass.api import evaluate, forget, record_of, train
     from unclass.audits.result import Audit
     from unclass.audits.run import audit
+    from unclass.benchmark import Bench, bench
     from unclass.checkup import Finding, doctor
-    from unclass.comparison.run import Plan, compare
+    from unclass.comparison import Comparison, Plan
+    from unclass.comparison.run import compare
     from unclass.data import DataOptions, ImageData, image_data, load_data
     from unclass.errors import Diverged, InputError
     from unclass.methods import METHODS
     from unclass.methods.amnesiac.recorder import UpdateRecorder
-    from unclass.models import MODELS, Card, Classifier, load, save
+    from unclass.metrics import Evaluation
+    from unclass.models import MODELS, Card, Classifier, Opening, load, open_model, save
+    from unclass.predictions import Predictions
+    from unclass.records import Record, read_record
+    from unclass.reproduction.run import Paper, paper
     from unclass.training.engine import Budget, Engine
 
 __version__ = "0.1.0"
@@ -21,18 +27,26 @@ __all__ = [
     "METHODS",
     "MODELS",
     "Audit",
+    "Bench",
     "Budget",
     "Card",
     "Classifier",
+    "Comparison",
     "DataOptions",
     "Diverged",
     "Engine",
+    "Evaluation",
     "Finding",
     "ImageData",
     "InputError",
+    "Opening",
+    "Paper",
     "Plan",
+    "Predictions",
+    "Record",
     "UpdateRecorder",
     "audit",
+    "bench",
     "compare",
     "doctor",
     "evaluate",
@@ -40,6 +54,10 @@ __all__ = [
     "image_data",
     "load",
     "load_data",
+    "open_model",
+    "paper",
+    "read_record",
+    "record_of",
     "save",
     "train",
 ]
@@ -47,16 +65,22 @@ __all__ = [
 # Where each name stands. A part is imported when a name of it is asked for: torch takes seconds, and nobody who wants
 # one thing should wait for all.
 _HOMES = {
-    "unclass.api": "evaluate forget train",
+    "unclass.api": "evaluate forget record_of train",
     "unclass.audits.result": "Audit",
     "unclass.audits.run": "audit",
+    "unclass.benchmark": "Bench bench",
     "unclass.checkup": "Finding doctor",
-    "unclass.comparison.run": "Plan compare",
+    "unclass.comparison": "Comparison Plan",
+    "unclass.comparison.run": "compare",
     "unclass.data": "DataOptions ImageData image_data load_data",
     "unclass.errors": "Diverged InputError",
     "unclass.methods": "METHODS",
     "unclass.methods.amnesiac.recorder": "UpdateRecorder",
-    "unclass.models": "MODELS Card Classifier load save",
+    "unclass.metrics": "Evaluation",
+    "unclass.models": "MODELS Card Classifier Opening load open_model save",
+    "unclass.predictions": "Predictions",
+    "unclass.records": "Record read_record",
+    "unclass.reproduction.run": "Paper paper",
     "unclass.training.engine": "Budget Engine",
 }
 

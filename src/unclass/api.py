@@ -1,40 +1,58 @@
-"""The Python API: the same words as on the command line."""
+"""The verbs that train and unlearn: the only implementations, for Python and for the command line."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
 
-from unclass.data import Batches, DataOptions, ImageData, Split, image_data, listed_rows, load_data
-from unclass.data.classes import indices
+from unclass.arguments import (
+    DEFAULT_METHOD,
+    DEFAULT_MODELS,
+    Case,
+    Classes,
+    Listed,
+    Model,
+    batch_size_of,
+    case_for,
+    engine_for,
+    labels_of,
+    method_for,
+)
+from unclass.data import Batches, DataOptions, ImageData, load_data
 from unclass.errors import InputError
 from unclass.methods import Method
-from unclass.methods.configure import configure
+from unclass.methods.amnesiac.recorder import UpdateRecorder, prepare_recording, recorded_size
+from unclass.methods.configure import configure, name_of, options_of
 from unclass.methods.retrain import Retrain
-from unclass.metrics import figures
-from unclass.models import Classifier
-from unclass.models.any_model import inner, like
-from unclass.models.any_output import logits_of, looking
-from unclass.predictions import predict_sets
-from unclass.running import (
-    Settings,
-    asked_by,
-    does_not_take,
-    mark_forgotten,
-    new_model,
-    original_recipe,
-    train_model,
-    unlearn,
-    usable,
-)
+from unclass.metrics import accuracy
+from unclass.metrics.evaluation import Evaluation
+from unclass.models import Classifier, Opening, save, weights_digest
+from unclass.models.any_model import like
+from unclass.models.export import check_format, export_model, export_path
+from unclass.models.opening import check_ending, save_like
+from unclass.predictions import LOOKING_BATCH, predict, predict_sets
+from unclass.records import DataSummary, ModelSummary, Record, command, environment
+from unclass.running import Outcome, Settings, describe_run, mark_forgotten, new_model, train_model, unlearn
+from unclass.storage import Output
+from unclass.training import distributed
 from unclass.training.engine import Engine
 
-Listed = str | Path | Sequence[str | int | Path]
-DEFAULT_METHOD = "boundary-shift"
-DEFAULT_MODELS = {"digits": "small-cnn", "fashion-mnist": "small-cnn", "cifar10": "all-cnn", "vggface2": "resnet-50"}
+_RECORDS: WeakKeyDictionary[nn.Module, Record] = WeakKeyDictionary()
+
+
+def record_of(model: nn.Module) -> Record:
+    """Return the record of the run that made a model: what `train` or `forget` did, on what, and what it took.
+
+    Example: `unclass.record_of(forgotten).cost.seconds`
+    """
+    if model not in _RECORDS:
+        raise InputError("no record of this model is known here; give the one that train or forget returned")
+    return _RECORDS[model]
 
 
 def train(
@@ -43,125 +61,227 @@ def train(
     *,
     seed: int = 0,
     batch_size: int = 64,
+    preset: str | None = None,
     engine: Engine | None = None,
-    model_options: dict[str, Any] | None = None,
+    device: str | torch.device | None = None,
+    data_options: DataOptions | None = None,
+    model_options: Mapping[str, Any] | None = None,
+    record_updates: str | Path | None = None,
+    record_class: Classes | None = None,
+    out: str | Path | None = None,
+    force: bool = False,
+    tell: Callable[[str], None] | None = None,
     **recipe: Any,
 ) -> Classifier:
-    """Train a classifier; `recipe` changes single options of the data set's recipe (epochs, lr, …)."""
-    data = load_data(data) if isinstance(data, str) else data
-    method = configure("retrain", data=data.name, options=recipe)
+    """Train a classifier; `recipe` changes single options of the data set's recipe (epochs, lr, …).
+
+    With `out` it is written there, a record beside it. With `record_updates` the updates of every batch that holds a
+    class of `record_class` are kept in that folder, for Amnesiac Unlearning; `tell` is told how large they will be.
+
+    Example: `model = unclass.train("digits", epochs=5, out="digits.safetensors")`
+    """
+    output = _output(out, force)
+    images = load_data(data, data_options or DataOptions()) if isinstance(data, str) else data
+    method = configure("retrain", data=images.name, preset=preset, options=recipe)
     assert isinstance(method, Retrain)
-    fresh = new_model(data, model or DEFAULT_MODELS.get(data.name, "resnet-18"), model_options or {}, method)
-    return train_model(fresh, data, method, engine or Engine(), Settings(seed, batch_size))[0]
+    name = model or DEFAULT_MODELS.get(images.name, "resnet-18")
+    settings = Settings(seed, batch_size, 0 if data_options is None else data_options.workers)
+    fresh = new_model(images, name, model_options or {}, method)
+    engine = _resumable(engine_for(fresh, engine, device), output)
+    with output or nullcontext():
+        if record_updates is not None:
+            engine.observer = _recorder(
+                Path(record_updates), record_class, images, method, fresh, settings, tell or (lambda line: None)
+            )
+        trained, outcome = train_model(fresh, images, method, engine, settings)
+        record = _training_record(trained, images, method, outcome, settings, engine)
+        if output is not None and distributed.is_first():
+            save(trained, output.given[0])
+            record.write(output.given[1])
+    distributed.wait()
+    _RECORDS[trained] = record
+    return trained
 
 
 def forget(
-    model: nn.Module,
+    model: Model,
     data: Any,
-    classes: Sequence[str | int] = (),
+    classes: Classes | None = (),
     method: str | Method = DEFAULT_METHOD,
     *,
     preset: str | None = None,
     seed: int = 0,
     batch_size: int | None = None,
     engine: Engine | None = None,
+    device: str | torch.device | None = None,
     head: str = "",
     forget_only: bool = False,
     forget_list: Listed | None = None,
+    data_options: DataOptions | None = None,
+    opening: Opening | None = None,
+    evaluated: bool | None = None,
+    out: str | Path | None = None,
+    export: str | None = None,
+    force: bool = False,
     **options: Any,
 ) -> nn.Module:
     """Return a model like the given one that has forgotten the classes. The given one stays as it is.
 
-    Any network that maps images to logits will do; `head` names its last layer where that cannot be found. `data` is
-    what `load_data` takes or gives, or a Dataset or DataLoader of (x, y), x as the model takes it. With `forget_only`
-    it holds only what is to be forgotten. `forget_list` names the images to go, if not all of the classes do.
+    Any network that maps images to logits will do; `head` names its last layer where that cannot be found. `model` may
+    be the path of a checkpoint, `opening` then says of what network if the file does not. `data` is what `load_data`
+    takes or gives, or a Dataset or DataLoader of (x, y), x as the model takes it, or a pair of these: training and
+    test images. With `forget_only` it holds only what is to be forgotten. `forget_list` names the images to go, if not
+    all of the classes do. With `out` the model is written there in the form that it came in, a record beside it, with
+    the scores before and after unless `evaluated` is false. `options` are the method's.
+
+    Example: `forgotten = unclass.forget(model, loader, classes="deer")`
     """
-    settings = Settings(seed, batch_size_of(data, batch_size), getattr(data, "num_workers", 0))
-    data = data_for(model, data, classes, forget_only=forget_only)
-    work = usable(model, data, head)
-    rows = None if forget_list is None else listed_rows(forget_list, data)
-    split = Split.of(data, classes, forget_only=forget_only, rows=rows)
-    chosen = method_for(model, data, method, preset, options)
-    unlearned = unlearn(work, split, chosen, engine or Engine(), settings).model
-    unlearned = like(model, unlearned) if type(unlearned) is not type(model) else unlearned
-    if split.whole:
-        mark_forgotten(unlearned, tuple(data.classes[index] for index in split.classes))
-    return unlearned
+    check_format(export)
+    source = None if isinstance(model, nn.Module) else _source(model, opening)
+    output = _output(out, force, source, export)
+    case = case_for(
+        model, data, classes, head=head, forget_only=forget_only, forget_list=forget_list,
+        data_options=data_options, opening=opening,
+    )  # fmt: skip
+    chosen = method_for(case.given, case.data, method, preset, options)
+    settings = Settings(seed, batch_size_of(data, batch_size), case.workers)
+    engine = _resumable(engine_for(case.given, engine, device), output)
+    with output or nullcontext():
+        outcome = unlearn(case.work, case.split, chosen, engine, settings)
+        result = outcome.model if type(outcome.model) is type(case.given) else like(case.given, outcome.model)
+        if case.split.whole:
+            mark_forgotten(result, tuple(case.data.classes[index] for index in case.split.classes))
+        looked = evaluated if evaluated is not None else output is not None
+        scores = [_scores(one, case, engine) if looked else None for one in (case.work, outcome.model)]
+        record = replace(
+            describe_run(case.given, case.data, case.split, chosen, settings, engine, digests=output is not None),
+            label=name_of(chosen), cost=outcome.cost(), before=scores[0], scores=scores[1],
+            weights=weights_digest(result),
+        )  # fmt: skip
+        if output is not None and distributed.is_first():
+            record = replace(record, written=_write(result, output.given[0], source, export))
+            record.write(output.given[1])
+    distributed.wait()
+    _RECORDS[result] = record
+    return result
 
 
 def evaluate(
-    model: nn.Module,
+    model: Model,
     data: Any,
-    classes: Sequence[str | int] = (),
+    classes: Classes | None = (),
     *,
     engine: Engine | None = None,
+    device: str | torch.device | None = None,
+    head: str = "",
     forget_only: bool = False,
     forget_list: Listed | None = None,
-) -> dict[str, float]:
+    data_options: DataOptions | None = None,
+    opening: Opening | None = None,
+) -> Evaluation:
     """Return the four accuracies and the attack success rate, each in [0, 1], of the sets that the data holds.
 
-    A Dataset or DataLoader counts as test images, with `forget_only` as training images; `image_data` says both.
+    A Dataset or DataLoader counts as test images, with `forget_only` as training images; a pair, or `image_data`, says
+    both.
+
+    Example: `unclass.evaluate(forgotten, test_loader, classes="deer").accuracy_forget_test`
     """
-    workers = getattr(data, "num_workers", 0)
-    data = data_for(model, data, classes, forget_only=forget_only, test=not forget_only)
-    rows = None if forget_list is None else listed_rows(forget_list, data)
-    split = Split.of(data, classes, forget_only=forget_only, rows=rows)
-    return figures(predict_sets(usable(model, data), split, engine or Engine(), workers=workers))
+    case = case_for(
+        model, data, classes, head=head, forget_only=forget_only, forget_list=forget_list, test=not forget_only,
+        data_options=data_options, opening=opening,
+    )  # fmt: skip
+    return _scores(case.work, case, engine_for(case.given, engine, device))
 
 
-def batch_size_of(data: Any, asked: int | None) -> int:
-    """Return how many images a batch has: as asked for, else as the data comes, else 64."""
-    return asked or getattr(data, "batch_size", None) or 64
+def _scores(model: nn.Module, case: Case, engine: Engine) -> Evaluation:
+    return Evaluation.of(predict_sets(model, case.split, engine, workers=case.workers))
 
 
-def data_for(
-    model: nn.Module, data: Any, classes: Sequence[str | int] = (), *, forget_only: bool = False, test: bool = False
-) -> ImageData:
-    """Return data of any kind as a data set for a model; a Dataset or DataLoader as its training or test images."""
-    if isinstance(data, ImageData):
-        return data
-    bare = inner(model)
-    if isinstance(data, str):
-        return load_data(data, asked_by(bare, DataOptions(), classes, forget_only=forget_only))
-    options = asked_by(bare, DataOptions())
-    options = replace(options, only=options.classes if forget_only or test else ())
-    found = image_data(None if test else data, data if test else None, options=options)
-    count = class_count(bare, found)
-    if len(found.classes) < count and found.classes == indices(len(found.classes)):
-        found = replace(found, classes=indices(count))
-    if len(found.classes) != count:
-        raise InputError(f"the data has {len(found.classes)} classes, the model {count} outputs; correct the labels")
+def _output(
+    out: str | Path | None, force: bool, source: Path | None = None, export: str | None = None
+) -> Output | None:
+    """Return where model, record and export go, or None; what cannot be written there is refused before any work."""
+    if out is None:
+        return None
+    path = Path(out)
+    record = path.with_suffix(".json")
+    if record == path:
+        raise InputError(f"{path} is where the record goes; end the checkpoint's name in .safetensors")
+    check_ending(path, source)
+    exports = [export_path(path, export)] if export is not None and path.suffix else []
+    folder = source is not None and source.is_dir() and not path.suffix
+    return Output(
+        path, record, *exports, force=force, inputs=[] if source is None else [source],
+        resume=path.with_name(path.name + ".resume"), folder=folder, writes=distributed.is_first(),
+    )  # fmt: skip
+
+
+def _resumable(engine: Engine, output: Output | None) -> Engine:
+    """Return an engine that keeps a place to resume from beside the output."""
+    return engine if output is None else replace(engine, checkpoint=output.resume)
+
+
+def _source(model: str | Path, opening: Opening | None) -> Path | None:
+    """Return the file or folder that a model's weights come from."""
+    return Path(model) if str(model) else (opening or Opening()).own_weights()
+
+
+def _write(model: nn.Module, out: Path, source: Path | None, export: str | None) -> dict[str, Any]:
+    """Write the model in the format it came in, and in another if asked; return what a record says of that."""
+    if not isinstance(model, Classifier):
+        raise InputError(
+            f"a {type(model).__name__} has no card to be written with; leave `out` out and save its state_dict()"
+        )
+    found: dict[str, Any] = {"model": str(out)}
+    if left_out := save_like(model, out, source):
+        found["left_out"] = left_out
+    if export is not None:
+        path, difference = export_model(model, out, export)
+        found["export"] = {"path": str(path), "largest_difference": difference}
     return found
 
 
-def class_count(model: nn.Module, data: ImageData) -> int:
-    """Return how many outputs a model has for the first image of a data set."""
-    images = data.train if len(data.train) else data.test
-    x, _ = next(iter(Batches(images.select(torch.arange(1)), 1)))
-    try:
-        with looking(model):
-            output = model(x.to(next(model.parameters(), x).device))
-    except (RuntimeError, ValueError, TypeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise does_not_take(x.shape[1:], error) from error
-    if isinstance(model, Classifier) and (model.mean.any() or (model.std != 1).any()):
-        low, high = x.min().item(), x.max().item()
-        if low < 0 or high > 1:
-            given = f"images from {low:.2f} to {high:.2f}"
-            raise InputError(f"the model normalises images itself and was given {given}; give pixels in [0, 1]")
-    return logits_of(output, x).shape[1]
+def _recorder(
+    folder: Path,
+    classes: Classes | None,
+    images: ImageData,
+    recipe: Retrain,
+    model: Classifier,
+    settings: Settings,
+    tell: Callable[[str], None],
+) -> UpdateRecorder:
+    labels = labels_of(classes)
+    if not labels:
+        raise InputError(f"`record_updates` needs `record_class`; choose from: {', '.join(images.classes)}")
+    wanted = [images.index(label) for label in labels]
+    batches = Batches(images.train, settings.batch_size, shuffle=True, seed=settings.seed)
+    count, size = recorded_size(batches, wanted, recipe.epochs, model)
+    prepare_recording(folder, size)
+    tell(f"recording {count:,} updates: {size / 1e9:,.2f} GB in {folder}")
+    return UpdateRecorder(folder, wanted)
 
 
-def method_for(
-    model: nn.Module, data: ImageData, method: str | Method, preset: str | None, options: dict[str, Any]
-) -> Method:
-    """Return the method to run; `retrain` repeats the recipe on the model's card unless told otherwise."""
-    if not isinstance(method, str):
-        if preset is not None or options:
-            raise InputError(f"{method} has its options already; give preset and options with a method's name")
-        return method
-    if method == "retrain" and preset is None:
-        known = original_recipe(model, data.name)
-        return configure(method, options={**vars(known), **options})
-    return configure(method, data=data.name, preset=preset, options=options)
+def _training_record(
+    model: Classifier, images: ImageData, recipe: Retrain, outcome: Outcome, settings: Settings, engine: Engine
+) -> Record:
+    """Return what was trained on what, with the accuracy on the test images."""
+    test = accuracy(predict(model, Batches(images.test, LOOKING_BATCH, workers=settings.workers), engine, "testing"))
+    done = outcome.steps / len(Batches(images.train, settings.batch_size)) * len(images.train)
+    return Record(
+        kind="train",
+        label="original",
+        data=DataSummary.of(images.describe()),
+        original=ModelSummary(weights_digest(model), model.card.as_dict()),
+        method=name_of(recipe),
+        options=options_of(recipe),
+        seed=settings.seed,
+        batch_size=settings.batch_size,
+        precision=engine.precision,
+        threads=torch.get_num_threads(),
+        cost=outcome.cost(),
+        accuracy_test=test,
+        images_per_second=done / outcome.seconds,
+        weights=weights_digest(model),
+        command=command(),
+        environment=environment(),
+    )

@@ -13,6 +13,7 @@ from unclass.data.batches import Batches, BatchSource
 from unclass.data.images import ImageSet
 from unclass.data.split import Split
 from unclass.errors import InputError
+from unclass.models.any_output import looking
 from unclass.storage import write_atomically
 from unclass.training.engine import Engine
 
@@ -70,16 +71,14 @@ def as_predictions(outputs: Outputs, labels: Tensor | None = None) -> Prediction
     return Predictions(logits, nobody)
 
 
-@torch.no_grad()
 def predict(model: nn.Module, batches: BatchSource, engine: Engine, what: str = "") -> Predictions:
-    """Return the logits of a model in evaluation mode, in 32 bits, with the labels."""
-    training = model.training
-    engine.place(model).eval()
+    """Return the logits of a model in evaluation mode, in 32 bits, with the labels. The model stays as it is."""
     logits, labels = [], []
-    for x, y in engine.stream(batches, what):
-        logits.append(model(x).float().cpu())
-        labels.append(y.cpu())
-    model.train(training)
+    with looking(model):
+        engine.place(model)
+        for x, y in engine.stream(batches, what):
+            logits.append(model(x).float().cpu())
+            labels.append(y.cpu())
     return Predictions(torch.cat(logits), torch.cat(labels))
 
 

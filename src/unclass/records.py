@@ -1,9 +1,11 @@
-"""Records: one JSON file for each run, with everything needed to run it again and every figure."""
+"""Records: one JSON file for each run, with everything needed to run it again and every score."""
 
 import json
 import os
 import platform
 import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -12,25 +14,148 @@ from typing import Any
 import torch
 
 from unclass.errors import InputError
+from unclass.metrics.evaluation import Evaluation
 from unclass.storage import settle, write_json
+from unclass.typed_json import typed
 
-SCHEMA = "unclass-record-1"
+SCHEMA = "unclass-record-2"
+EARLIER = "unclass-record-1"  # `figures` was the name of the scores
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Versions and hardware of a run."""
+
+    versions: Mapping[str, str]
+    hardware: Json
+
+
+@dataclass(frozen=True)
+class UpdatesCost:
+    """What recording the updates of a training run cost, for Amnesiac Unlearning."""
+
+    count: int
+    bytes: int
+    training_seconds: float | None = None
+    recording_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run took. Recording updates is a one-off cost of the training before, and stands apart."""
+
+    seconds: float
+    steps: int
+    retain_images_read: int = 0
+    updates: UpdatesCost | None = None
+    recording_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class SetSummary:
+    """How many images a set holds, and their digest."""
+
+    count: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """Which data a run saw; `details` say how it was made."""
+
+    name: str
+    classes: tuple[str, ...]
+    train: SetSummary
+    test: SetSummary
+    details: Json = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, described: Json) -> "DataSummary":
+        """Return what `ImageData.describe` says."""
+        own = ("name", "classes", "train", "test")
+        details = {**described.get("details", {}), **{key: described[key] for key in described if key not in own}}
+        details.pop("details", None)
+        return typed(cls, {**{key: described[key] for key in own if key in described}, "details": details}, "data")
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """A model by the digest of its weights, and its card."""
+
+    weights: str
+    card: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was run on what, what it took, and what came out.
+
+    `method` with its `options`, `seed`, `batch_size` and `precision` on `original` and `data` determine the result;
+    `identity` is a digest of all that. `label` is the method as it was asked for (`boundary-shrink@authors`), `written`
+    what the run wrote, `findings` what the method measured of itself, and `failed` says why there is no result.
+    """
+
+    kind: str
+    label: str = ""
+    forget_classes: tuple[str, ...] = ()
+    data: DataSummary | None = None
+    forget_list: SetSummary | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    original: ModelSummary | None = None
+    method: str = ""
+    options: Json = field(default_factory=dict)
+    seed: int = 0
+    batch_size: int = 0
+    precision: str = ""
+    threads: int = 0
+    cost: Cost | None = None
+    scores: Evaluation | None = None
+    before: Evaluation | None = None
+    accuracy_test: float | None = None
+    images_per_second: float | None = None
+    weights: str = ""
+    written: Json = field(default_factory=dict)
+    findings: Mapping[str, float] = field(default_factory=dict)
+    identity: str = ""
+    failed: str | None = None
+    command: str = ""
+    environment: Environment | None = None
+
+    def __str__(self) -> str:
+        what = self.label or self.method or self.kind
+        gone = f" of {', '.join(self.forget_classes)}" if self.forget_classes else ""
+        took = f", {self.cost.seconds:.1f} s" if self.cost else ""
+        return f"{what}{gone}, seed {self.seed}{took}: {self.failed or self.scores or 'no scores'}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the file holds: the schema, and of the fields those that say something."""
+        kept = {name: value for name, value in asdict(self).items() if value not in (None, "", (), {})}
+        for name in ("scores", "before"):
+            one: Evaluation | None = getattr(self, name)
+            if one is not None:
+                kept[name] = one.as_dict()
+        return {"schema": SCHEMA, "seed": self.seed, **kept}
+
+    def write(self, path: Path) -> Path:
+        """Write the record."""
+        return write_json(path, self.as_dict())
 
 
 @cache
-def environment() -> dict[str, Any]:
+def environment() -> Environment:
     """Return versions and hardware."""
     packages = ("unclass", "torch", "numpy", "scikit-learn", "safetensors", "pillow")
-    return {
-        "versions": {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}},
-        "hardware": {
+    return Environment(
+        {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}},
+        {
             "processor": _processor(),
             "cores": os.cpu_count(),
             "threads": torch.get_num_threads(),
-            "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+            "memory_gb": _memory_gb(),
             "accelerators": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
         },
-    }
+    )
 
 
 def command() -> str:
@@ -38,23 +163,33 @@ def command() -> str:
     return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
-def write_record(path: Path, content: dict[str, Any]) -> Path:
-    """Write a record with its schema and environment."""
-    return write_json(path, {"schema": SCHEMA, **environment(), **content})
-
-
-def read_record(path: Path) -> dict[str, Any]:
-    """Read a record and make sure that it is one."""
+def read_record(path: Path) -> Record:
+    """Read a record, also one that version 0.1.0 wrote."""
     settle(path)
     try:
         content: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} is not a record ({error}); delete it to run this again") from error
     schema = content.get("schema") if isinstance(content, dict) else None
-    if schema != SCHEMA:
+    if schema not in (SCHEMA, EARLIER):
         raise InputError(f"{path} is a record of schema {schema!r}, not {SCHEMA!r}; delete or move it")
-    result: dict[str, Any] = content
-    return result
+    if schema == EARLIER:
+        content = _from_earlier(content, str(path))
+    return typed(Record, content, str(path))
+
+
+def _from_earlier(content: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return a record of version 0.1.0 under today's names."""
+    found = {key: value for key, value in content.items() if key not in ("figures", "versions", "hardware", "data")}
+    found.setdefault("kind", "compare" if "label" in content else "forget")
+    found["scores"] = content.get("figures")
+    if isinstance(content.get("data"), Mapping):
+        found["data"] = asdict(DataSummary.of(content["data"]))
+    found["environment"] = {key: content.get(key, {}) for key in ("versions", "hardware")}
+    if content.get("kind") == "train":
+        scores = content.get("figures") or {}
+        found |= {"options": content.get("recipe", {}), "scores": None, **scores}
+    return found
 
 
 def _processor() -> str:
@@ -63,3 +198,11 @@ def _processor() -> str:
     except OSError:
         return platform.processor()
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def _memory_gb() -> int | None:
+    """Return the memory of the machine; None where the system does not say it this way."""
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)
+    except (AttributeError, ValueError, OSError):
+        return None

@@ -1,22 +1,24 @@
 """Running a method: seeding, handing out only the data it declared, timing, counting, checking what comes back."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from unclass.data import Batches, Counted, DataOptions, ImageData, Split, TrainingData, Withheld
-from unclass.data.classes import find_class
+from unclass.data import Batches, Counted, ImageData, Split, TrainingData, Withheld
 from unclass.errors import Diverged, InputError
 from unclass.methods import METHODS, Method, Needs
 from unclass.methods.configure import check, configure, name_of, options_of, told_options
 from unclass.methods.method import Recorder
 from unclass.methods.retrain import Retrain
 from unclass.models import Card, Classifier, build, weights_digest
-from unclass.models.any_model import in_full_precision, inner, like, with_logits
+from unclass.models.any_model import device_of, in_full_precision, like
+from unclass.models.any_output import untouched
+from unclass.records import Cost, DataSummary, ModelSummary, Record, SetSummary, command, environment
 from unclass.training.engine import Engine
 
 Normalisation = tuple[tuple[float, ...], tuple[float, ...]]
@@ -47,8 +49,8 @@ class Outcome:
     steps: int
     retain_images_read: int
 
-    def cost(self) -> dict[str, Any]:
-        return {"seconds": self.seconds, "steps": self.steps, "retain_images_read": self.retain_images_read}
+    def cost(self) -> Cost:
+        return Cost(self.seconds, self.steps, self.retain_images_read)
 
 
 def new_model(
@@ -112,20 +114,32 @@ def check_needs(method: Method, split: Split) -> None:
 
 
 def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, settings: Settings) -> Outcome:
-    torch.manual_seed(settings.seed)
     steps, began = engine.steps, time.perf_counter() + engine.earlier_seconds
-    try:
-        unlearned = method(model, data, engine)
-    except ValueError as error:
-        if BATCH_OF_ONE not in str(error):
-            raise
-        raise InputError("batch norm was given one image and needs two; add images or raise the batch size") from error
+    with untouched(model), seeded(settings.seed, engine):
+        try:
+            unlearned = method(model, data, engine)
+        except ValueError as error:
+            if BATCH_OF_ONE not in str(error):
+                raise
+            raise InputError(
+                "batch norm was given one image and needs two; add images or raise `batch_size`"
+            ) from error
     seconds = time.perf_counter() - began + engine.earlier_seconds
     for name, weight in unlearned.named_parameters():
         if not torch.isfinite(weight).all():
             raise Diverged(f"{name_of(method)} made weights that are not finite ({name}); the original is kept")
     read = data.retain.images_read if isinstance(data.retain, Counted) else 0
-    return Outcome(unlearned, seconds, engine.steps - steps, read)
+    home: Any = unlearned.to(device_of(model), memory_format=torch.contiguous_format)  # type: ignore[call-overload]
+    return Outcome(home, seconds, engine.steps - steps, read)
+
+
+@contextmanager
+def seeded(seed: int, engine: Engine) -> Iterator[None]:
+    """Draw from torch's generators by a seed; afterwards they are as they were."""
+    device = torch.device(engine.device)
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        yield
 
 
 def original_recipe(model: nn.Module, data_name: str) -> Retrain:
@@ -137,85 +151,37 @@ def original_recipe(model: nn.Module, data_name: str) -> Retrain:
     return method
 
 
-def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the model") -> nn.Module:
-    """Return a model that gives a tensor of logits for a data set's classes: the given one where it does.
-
-    Otherwise one that shares its weights. `head` names its last layer where that cannot be found.
-    """
-    check_fit(inner(model), data, where)
-    check_finite(model, where)
-    try:
-        return with_logits(model, torch.zeros(2, *data.train.shape), len(data.classes), head)
-    except (RuntimeError, ValueError, TypeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise does_not_take(data.train.shape, error, where) from error
-
-
-def check_finite(model: nn.Module, where: str = "the model") -> None:
-    """Raise if a model has weights or statistics that are NaN or infinite: any result would be meaningless."""
-    for name, tensor in model.state_dict().items():
-        if isinstance(tensor, Tensor) and tensor.is_floating_point() and not torch.isfinite(tensor).all():
-            raise InputError(
-                f"{where} has weights that are not finite ({name}); its training had failed: give an earlier checkpoint"
-            )
-
-
-def does_not_take(shape: Sequence[int], error: Exception, where: str = "the model") -> InputError:
-    """Return the error for images that a model cannot take."""
-    size, reason = " × ".join(map(str, shape)), " ".join(str(error).split())[:200]
-    return InputError(f"{where} cannot take images of {size} ({reason}); transform them as in training")
-
-
-def asked_by(
-    model: nn.Module, where: DataOptions, classes: Sequence[str | int] = (), *, forget_only: bool = False
-) -> DataOptions:
-    """Return the options to read a user's images for a model: its class names, its picture size, D_f alone if asked."""
-    if isinstance(model, Classifier):
-        where = replace(where, classes=model.card.classes, shape=where.shape or model.card.shape)
-    if not forget_only:
-        return where
-    if not classes:
-        raise InputError("the class of the images to forget was not given; name it with `classes`")
-    if not where.classes:
-        raise InputError("the model does not name its classes, so which to forget is unknown; give it a card")
-    found = (find_class(where.classes, label, " in the model") for label in classes)
-    return replace(where, only=tuple(where.classes[index] for index in found))
-
-
-def check_fit(model: nn.Module, data: ImageData, where: str = "the model") -> None:
-    """Raise unless a model has the classes and picture size of a data set."""
-    if not isinstance(model, Classifier):
-        return
-    card = model.card
-    if card.classes != data.classes:
-        have = f"{len(card.classes)} classes ({card.classes[0]} … {card.classes[-1]})"
-        given = f"{len(data.classes)} ({data.classes[0]} … {data.classes[-1]})"
-        raise InputError(f"{where} has {have}, {data.name} has {given}; give the data that it was trained on")
-    if card.shape[0] != data.train.shape[0]:
-        channels = f"{card.shape[0]} colour channels, {data.name} has {data.train.shape[0]}"
-        raise InputError(f"{where} takes pictures of {channels}; give the data that it was trained on")
-
-
 def describe_run(
-    model: nn.Module, data: ImageData, split: Split, method: Method | None, settings: Settings, engine: Engine
-) -> dict[str, Any]:
-    """Return what identifies a run: same description, same result."""
-    return {
-        "data": data.describe(),
-        "forget_classes": [data.classes[index] for index in split.classes],
-        **({} if split.whole else {"forget_list": {"count": len(split.forget), "digest": split.forget.digest}}),
-        "counts": {name: len(images) for name, images in split.sets().items()},
-        "original": {
-            "weights": weights_digest(model),
-            "card": model.card.as_dict() if isinstance(model, Classifier) else {"architecture": type(model).__name__},
-        },
-        "method": name_of(method) if method is not None else "original",
-        "options": options_of(method) if method is not None else {},
-        "seed": settings.seed,
-        "batch_size": settings.batch_size,
-        "precision": engine.precision,
-    }
+    model: nn.Module,
+    data: ImageData,
+    split: Split,
+    method: Method | None,
+    settings: Settings,
+    engine: Engine,
+    *,
+    digests: bool = True,
+) -> Record:
+    """Return the record of a run that is still to be done: same description, same result.
+
+    Without `digests` the images are not read for it, and it does not tell the same images from others.
+    """
+    card = model.card.as_dict() if isinstance(model, Classifier) else {"architecture": type(model).__name__}
+    return Record(
+        kind="forget",
+        forget_classes=tuple(data.classes[index] for index in split.classes),
+        data=DataSummary.of(data.describe(digests=digests)),
+        forget_list=None if split.whole else SetSummary(len(split.forget), split.forget.digest if digests else ""),
+        counts={name: len(images) for name, images in split.sets().items()},
+        original=ModelSummary(weights_digest(model), card),
+        method=name_of(method) if method is not None else "original",
+        options=options_of(method) if method is not None else {},
+        seed=settings.seed,
+        batch_size=settings.batch_size,
+        precision=engine.precision,
+        threads=torch.get_num_threads(),
+        command=command(),
+        environment=environment(),
+    )
 
 
 def mark_forgotten(model: nn.Module, names: tuple[str, ...]) -> None:

@@ -39,7 +39,7 @@ def _typed(kind: Any, value: Any, where: str) -> Any:
     if is_dataclass(kind):
         return _dataclass(kind, value, where)
     if origin is tuple:
-        return tuple(_typed(inside[0], item, where) for item in _expected(list, value, where))
+        return tuple(_typed(inside[0], item, where) for item in _expected((list, tuple), value, where))
     if origin is not None and issubclass(origin, Mapping):
         items = _expected(dict, value, where).items()
         return {key: _typed(inside[1], item, f"{where}.{key}") for key, item in items}

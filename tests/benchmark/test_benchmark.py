@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from unclass.benchmark import bench, measure
+from unclass.benchmark import measure
 from unclass.benchmark.entrants import AUTHORS, SHIFT, Entrant, by_epochs, retrain_name
 from unclass.benchmark.growth import class_growth, exponent, repeated, retain_growth
 from unclass.benchmark.machine import gemm_peak, peak_memory
@@ -47,7 +47,9 @@ def quick_peak() -> Iterator[None]:
 def result(trained: Classifier, digits: ImageData, split: Split) -> dict[str, Any]:
     before = weights_digest(trained)
     settings = Settings(batch_size=16)
-    found = bench(trained, digits, split, Engine(precision="float32"), settings, repeats=1, grow=False)
+    found = measure.measure_methods(
+        trained, digits, split, Engine(precision="float32"), settings, repeats=1, grow=False
+    )
     assert weights_digest(trained) == before
     return found
 
@@ -247,7 +249,7 @@ def test_a_busy_machine_is_named(result: dict[str, Any], load: float, share: flo
 
 def test_too_few_repeats_are_refused(trained: Classifier, digits: ImageData, split: Split, engine: Engine) -> None:
     with pytest.raises(InputError, match="at least 1"):
-        bench(trained, digits, split, engine, Settings(), repeats=0)
+        measure.measure_methods(trained, digits, split, engine, Settings(), repeats=0)
 
 
 def test_the_command_prints_json_alone_and_writes_it(

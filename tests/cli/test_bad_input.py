@@ -195,7 +195,7 @@ def test_a_batch_of_one_with_batch_norm(failing, place):
     (place / "own.py").write_text(OWN_CODE)
     options = ("--model", "own:with_batch_norm", "--method", "finetune", "--batch-size", "1")
     message = failing(*options, model=None)
-    assert "batch norm was given one image and needs two; add images or raise the batch size" in message
+    assert "batch norm was given one image and needs two; add images or raise --batch-size" in message
 
 
 @pytest.mark.parametrize("kind", [torch.int64, torch.int16, torch.bool])

@@ -202,7 +202,8 @@ def test_no_disk_space_for_the_result_is_told_in_one_line(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    assert "no space left for new.safetensors" in failing(*forget(checkpoint, "--set", "epochs=1"))
+    told = failing(*forget(checkpoint, "--set", "epochs=1"))
+    assert "no space left for " in told and "new.safetensors: " in told
 
 
 def test_no_disk_space_for_recorded_updates_is_told_before_training(
@@ -256,7 +257,7 @@ def test_train_forget_and_evaluate_go_hand_in_hand(here: Path, capsys: pytest.Ca
     quick = ("--set", "epochs=1", "--model-set", "width=4", "--out", "m.safetensors")
     trained = ask("train", "digits", *quick)
     assert trained["weights"] == weights_digest(load("m.safetensors"))
-    assert trained["figures"]["images_per_second"] == pytest.approx(200 / trained["cost"]["seconds"])
+    assert trained["images_per_second"] == pytest.approx(200 / trained["cost"]["seconds"])
     where = ("m.safetensors", "--data", "digits", "--class", "3")
     forgotten = ask("forget", *where, "--method", "finetune", "--set", "epochs=1", "--out", "n.safetensors")
     assert forgotten["options"]["epochs"] == 1 and forgotten["original"]["weights"] == trained["weights"]
@@ -264,7 +265,7 @@ def test_train_forget_and_evaluate_go_hand_in_hand(here: Path, capsys: pytest.Ca
     assert list(load_file("n.safetensors")) == list(load_file("m.safetensors"))
     record = json.loads(Path("n.json").read_text())
     assert {key: record[key] for key in forgotten} == forgotten
-    assert ask("evaluate", "n.safetensors", *where[1:]) == pytest.approx(forgotten["figures"])
+    assert ask("evaluate", "n.safetensors", *where[1:]) == pytest.approx(forgotten["scores"])
     assert sorted(path.name for path in here.iterdir()) == ["m.json", "m.safetensors", "n.json", "n.safetensors"]
 
 
@@ -308,7 +309,8 @@ def test_compare_prints_one_json_and_writes_table_and_figures(
 
 
 def test_forcing_a_demo_deletes_nothing_but_an_earlier_demo(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("unclass.cli.compare"), "finish", lambda *_: None)
+    monkeypatch.setattr(import_module("unclass.comparison.run"), "compared", lambda *_, **__: None)
+    monkeypatch.setattr(import_module("unclass.cli.compare"), "show", lambda *_: None)
     (here / "runs").mkdir()
     (here / "runs" / "mine").write_text("precious")
     (here / "thesis.tex").write_text("precious")
@@ -349,6 +351,6 @@ def test_an_interruption_says_how_to_go_on(
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("unclass.cli.forget"), "unlearn", interrupted)
+    monkeypatch.setattr(import_module("unclass.api"), "unlearn", interrupted)
     assert run([str(part) for part in forget(checkpoint)]) == 130
     assert "run the same command again" in capsys.readouterr().err

@@ -39,10 +39,10 @@ def test_images_to_forget_are_enough(place, capsys):
     alone = ("--data", "folder:only", "--forget-only", "--class", "n000003", "--method", "boundary-expanding")
     assert forget(*alone, "--out", "alone.safetensors") == 0
     content = json.loads(capsys.readouterr().out)
-    assert content["counts"] == {"forget": 40} and set(content["figures"]) == {"accuracy_forget"}
+    assert content["counts"] == {"forget": 40} and set(content["scores"]) == {"accuracy_forget"}
     everything = ("--data", "folder:photos", "--class", "n000003", "--method", "boundary-expanding")
     assert forget(*everything, "--out", "all.safetensors") == 0
-    assert len(json.loads(capsys.readouterr().out)["figures"]) == 5
+    assert len(json.loads(capsys.readouterr().out)["scores"]) == 5
     one, other = (load(name).state_dict() for name in ("alone.safetensors", "all.safetensors"))
     assert all(torch.equal(one[key], other[key]) for key in one)
     assert run(["evaluate", "alone.safetensors", *alone[:5], "--json"]) == 0

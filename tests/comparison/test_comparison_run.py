@@ -8,18 +8,23 @@ import pytest
 
 from unclass.audits import Audit, Verdict
 from unclass.audits.provenance import models_section
-from unclass.comparison.run import Plan, audit_runs, choose, compare, run_folder
+from unclass.comparison.audits import audit_runs
+from unclass.comparison.cells import run_plan as compare
+from unclass.comparison.layout import run_of
+from unclass.comparison.plan import Plan, choose
 from unclass.data import ImageData, Split
 from unclass.errors import InputError
 from unclass.methods.negative_gradient import NegativeGradient
 from unclass.methods.retrain import Retrain
-from unclass.metrics import figures
+from unclass.metrics import Evaluation
 from unclass.models import Classifier, load, save
 from unclass.predictions import load_predictions
 from unclass.running import Settings
 from unclass.training.engine import Engine
 
-compare_module = import_module("unclass.comparison.run")  # the package's own attribute of this name is the function
+cells, originals, audits_module = (
+    import_module(f"unclass.comparison.{name}") for name in ("cells", "originals", "audits")
+)
 QUICK = Retrain(epochs=1, lr=0.1)
 
 
@@ -40,7 +45,7 @@ def plan(digits: ImageData, tmp_path: Path) -> Plan:
 def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The names of all training and unlearning that really ran."""
     done: list[str] = []
-    unlearn, train_model = compare_module.unlearn, compare_module.train_model
+    unlearn, train_model = cells.unlearn, originals.train_model
 
     def watched_unlearn(model: Any, split: Any, method: Any, *rest: Any) -> Any:
         done.append(type(method).__name__)
@@ -50,24 +55,24 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         done.append("original")
         return train_model(*all_)
 
-    monkeypatch.setattr(compare_module, "unlearn", watched_unlearn)
-    monkeypatch.setattr(compare_module, "train_model", watched_train)
+    monkeypatch.setattr(cells, "unlearn", watched_unlearn)
+    monkeypatch.setattr(originals, "train_model", watched_train)
     yield done
 
 
 def test_every_run_leaves_its_record_model_and_predictions(plan: Plan, engine: Engine) -> None:
     records = list(compare(plan, engine))
-    assert [record["label"] for record in records] == ["original", "retrain", "finetune", "amnesiac"]
+    assert [record.label for record in records] == ["original", "retrain", "finetune", "amnesiac"]
     split = plan.splits()[0]
     for record in records:
-        folder = run_folder(plan, split, record["label"], 0)
-        assert figures(load_predictions(folder / "predictions.safetensors")) == record["figures"]
-        assert record["failed"] is None and record["forget_classes"] == ["3"]
-        if record["label"] == "original":
-            assert record["cost"] is None and not (folder / "model.safetensors").exists()
+        run = run_of(plan, split, record.label, 0)
+        assert Evaluation.of(load_predictions(run.predictions)) == record.scores
+        assert record.failed is None and record.forget_classes == ("3",)
+        if record.label == "original":
+            assert record.cost is None and not run.model.exists()
         else:
-            assert load(folder / "model.safetensors").card.forgotten == ("3",)
-            assert record["cost"]["seconds"] > 0
+            assert load(run.model).card.forgotten == ("3",)
+            assert record.cost is not None and record.cost.seconds > 0
     assert not list(plan.out.rglob("*resume*"))
 
 
@@ -87,13 +92,13 @@ def test_more_methods_classes_and_seeds_run_only_what_is_new(plan: Plan, engine:
     records = list(compare(more, engine))
     assert len(records) == 2 * 2 * 4
     assert runs.count("original") == 1 and runs.count("Retrain") == runs.count("Finetune") == 3
-    assert len({(r["label"], r["seed"], *r["forget_classes"]) for r in records}) == 16
+    assert len({(r.label, r.seed, *r.forget_classes) for r in records}) == 16
 
 
 def test_a_killed_comparison_goes_on(
     plan: Plan, engine: Engine, runs: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watched = compare_module.unlearn
+    watched = cells.unlearn
 
     def killed(model: Any, split: Any, method: Any, *rest: Any) -> Any:
         if type(method).__name__ == "Finetune":
@@ -101,13 +106,13 @@ def test_a_killed_comparison_goes_on(
         return watched(model, split, method, *rest)
 
     with monkeypatch.context() as context, pytest.raises(KeyboardInterrupt):
-        context.setattr(compare_module, "unlearn", killed)
+        context.setattr(cells, "unlearn", killed)
         list(compare(plan, engine))
     assert runs == ["original", "Retrain"]
     runs.clear()
     records = list(compare(plan, engine))
     assert runs == ["Finetune", "Amnesiac"]
-    assert all(record["figures"] for record in records)
+    assert all(record.scores for record in records)
 
 
 @pytest.mark.parametrize(
@@ -136,33 +141,33 @@ def test_a_diverging_method_is_recorded_as_failed_and_the_rest_goes_on(
 ) -> None:
     monkeypatch.setitem(NegativeGradient.presets, "wild", {"epochs": 20, "lr": 1e20})
     wild = replace(plan, methods=["negative-gradient@wild", "finetune"])
-    records = {record["label"]: record for record in compare(wild, engine)}
+    records = {record.label: record for record in compare(wild, engine)}
     failed = records["negative-gradient@wild"]
-    assert "not finite" in failed["failed"] and failed["figures"] is failed["cost"] is None
-    assert not (run_folder(wild, wild.splits()[0], "negative-gradient@wild", 0) / "model.safetensors").exists()
-    assert records["finetune"]["figures"]
+    assert "not finite" in (failed.failed or "") and failed.scores is failed.cost is None
+    assert not run_of(wild, wild.splits()[0], "negative-gradient@wild", 0).model.exists()
+    assert records["finetune"].scores
     runs.clear()
-    assert {record["label"]: record for record in compare(wild, engine)} == records
+    assert {record.label: record for record in compare(wild, engine)} == records
     assert runs == []
 
 
 def test_the_retrained_model_repeats_the_originals_recipe(plan: Plan, engine: Engine) -> None:
-    records = {record["label"]: record for record in compare(replace(plan, methods=[]), engine)}
-    assert Retrain(**records["retrain"]["options"]) == QUICK
+    records = {record.label: record for record in compare(replace(plan, methods=[]), engine)}
+    assert Retrain(**records["retrain"].options) == QUICK
 
 
 def test_a_preset_of_retrain_is_not_replaced_by_the_originals_recipe(
     plan: Plan, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(Retrain.presets, "short", {"epochs": 0})
-    records = {record["label"]: record for record in compare(replace(plan, methods=["retrain@short"]), engine)}
-    assert Retrain(**records["retrain@short"]["options"]) == Retrain(epochs=0)
-    assert Retrain(**records["retrain"]["options"]) == QUICK
+    records = {record.label: record for record in compare(replace(plan, methods=["retrain@short"]), engine)}
+    assert Retrain(**records["retrain@short"].options) == Retrain(epochs=0)
+    assert Retrain(**records["retrain"].options) == QUICK
 
 
 def test_a_method_named_twice_runs_and_counts_once(plan: Plan, engine: Engine) -> None:
     twice = replace(plan, methods=["original", "finetune", "retrain", "finetune"])
-    assert [record["label"] for record in compare(twice, engine)] == ["original", "retrain", "finetune"]
+    assert [record.label for record in compare(twice, engine)] == ["original", "retrain", "finetune"]
 
 
 def test_given_originals_are_taken_instead_of_training(
@@ -172,7 +177,7 @@ def test_given_originals_are_taken_instead_of_training(
     given = replace(plan, methods=["negative-gradient"], originals=[path])
     records = list(compare(given, engine))
     assert "original" not in runs
-    assert Retrain(**records[1]["options"]) == Retrain(epochs=8, lr=0.1)
+    assert Retrain(**records[1].options) == Retrain(epochs=8, lr=0.1)
 
 
 def test_a_method_without_its_recorded_updates_is_refused_before_anything_runs(
@@ -204,7 +209,7 @@ def test_an_original_of_other_classes_is_refused(
 
 def test_folders_of_classes_are_told_apart_and_safe(plan: Plan, digits: ImageData) -> None:
     odd = replace(plan, data=replace(digits, classes=("a/b", "a b", "..", *digits.classes[3:])))
-    folders = [run_folder(odd, Split.of(odd.data, [name]), "finetune", 0) for name in ("a/b", "a b", "..")]
+    folders = [run_of(odd, Split.of(odd.data, [name]), "finetune", 0).folder for name in ("a/b", "a b", "..")]
     assert len(set(folders)) == 3
     assert {folder.relative_to(odd.out / "runs").parts[1:] for folder in folders} == {("finetune", "seed0")}
     assert choose("original", "digits") is None
@@ -221,10 +226,10 @@ def test_an_audit_is_kept_as_long_as_it_is_of_the_same_models(
         models = {"unlearned": unlearned, "original": original, "retrained": retrained[0]}
         return Audit(Verdict("undecided", "Undecided."), models=models_section(models, {}))
 
-    monkeypatch.setattr(compare_module, "audit", watched)
+    monkeypatch.setattr(audits_module, "audit", watched)
     first = list(audit_runs(plan, engine))
     assert list(audit_runs(plan, engine)) == first and audits == ["logit-mask"]
-    path = run_folder(plan, plan.splits()[0], "logit-mask", 0) / "model.safetensors"
+    path = run_of(plan, plan.splits()[0], "logit-mask", 0).model
     model = load(path)
     next(model.parameters()).data.add_(1)
     save(model, path)

@@ -75,7 +75,7 @@ def test_noise_is_largest_where_the_information_is_least(model: Classifier, spli
     information = diagonal_fisher(model, Batches(split.retain, 8), engine, 16)
     torch.manual_seed(0)
     for name, weight in model.named_parameters():
-        noise = torch.randn_like(weight)
+        noise = torch.randn(weight.shape)
         start = weight.detach().clone()
         if "head" in name:
             start[3] = 0

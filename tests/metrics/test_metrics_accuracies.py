@@ -3,7 +3,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unclass.metrics import figures
+from unclass.metrics import Evaluation
 from unclass.metrics.accuracies import accuracy, confusion
 from unclass.metrics.attack_success import attack_success_rate
 from unclass.predictions import Predictions
@@ -33,9 +33,9 @@ def test_confusion_has_true_classes_in_rows() -> None:
     assert confusion(predictions)[2, 1] == 1 and confusion(predictions).sum() == 1
 
 
-def test_figures_are_the_four_accuracies_and_the_attack_success_rate() -> None:
+def test_an_evaluation_is_the_four_accuracies_and_the_attack_success_rate() -> None:
     sets = {name: drawn(seed) for seed, name in enumerate(("retain", "forget", "retain_test", "forget_test"))}
-    found = figures(sets)
+    found = Evaluation.of(sets).as_dict()
     for name, predictions in sets.items():
         assert found.pop(f"accuracy_{name}") == accuracy(predictions)
     expected = attack_success_rate(sets["retain"], sets["retain_test"], sets["forget"])

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from unclass.comparison.rows import FIGURES
 from unclass.errors import InputError
+from unclass.metrics import SCORES
 from unclass.report.glossary import GLOSSARY, anchor, as_markdown, explain
 
 PAGE = Path(__file__).parents[2] / "docs" / "glossary.md"
@@ -22,7 +22,7 @@ def test_words_stand_in_order_and_are_explained_in_a_sentence() -> None:
 
 
 def test_every_heading_of_the_tables_is_explained() -> None:
-    assert {*FIGURES.values(), "speed-up"} <= set(GLOSSARY)
+    assert {*SCORES.values(), "speed-up"} <= set(GLOSSARY)
 
 
 @pytest.mark.parametrize("word", ["D_f", "d_f", " D_f ", "d-f"])

@@ -4,17 +4,18 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from unclass.comparison.rows import FIGURES
-from unclass.report.table import cells, columns, markdown, table
+from unclass.comparison.rows import Row
+from unclass.metrics import SCORES
+from unclass.report.table import cells, columns, csv, html, latex, markdown, table
 
 
-def row(method: str, mean: float = 0.5, **more: Any) -> dict[str, Any]:
-    figures = {key: {"mean": mean, "spread": 0.0123} for key in FIGURES}
+def row(method: str, mean: float = 0.5, **more: Any) -> Row:
+    figures = {key: {"mean": mean, "spread": 0.0123} for key in SCORES}
     timed = {"seconds": {"mean": 2.5, "spread": 0.1}, "speed_up": 12.345, "runs": 1, "failed": 0}
-    return {"method": method, **figures, **timed, **more}
+    return Row.read({"method": method, **figures, **timed, **more})
 
 
-FAILED = row("wild", runs=0, failed=2, speed_up=None, seconds=None, **dict.fromkeys(FIGURES))
+FAILED = row("wild", runs=0, failed=2, speed_up=None, seconds=None, **dict.fromkeys(SCORES))
 
 
 def test_there_is_a_column_for_each_figure_and_a_cell_for_each_column() -> None:
@@ -56,3 +57,17 @@ def test_markdown_has_a_head_a_rule_and_a_line_for_each_row() -> None:
     assert lines[1] == "|---|" + "---:|" * 7
     assert lines[2].startswith("| retrain (reference) | 50.0 |")
     assert [line.count("|") for line in lines] == [9] * 4
+
+
+def test_latex_has_a_line_for_each_row_and_no_character_that_it_would_trip_over() -> None:
+    text = latex([row("a_b&c", runs=3)], "Forgetting 100 % of a_b")
+    assert r"a\_b\&c & 50.0 $\pm$ 1.2" in text and r"\caption{Forgetting 100 \% of a\_b" in text
+    assert text.count(r"\begin") == text.count(r"\end") == 2 and "$D_{rt}$" in text
+
+
+def test_html_escapes_names() -> None:
+    assert "&lt;b&gt;" in html([row("<b>")], "x") and "<b>" not in html([row("<b>")], "x")
+
+
+def test_csv_has_the_keys_as_its_head() -> None:
+    assert csv([{"method": "x", "D_f": 0.5}, {"method": "y", "D_f": None}]) == "method,D_f\nx,0.5\ny,\n"

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from unclass.cli import run
-from unclass.comparison.run import original_path
+from unclass.comparison.layout import original_path
 from unclass.data import DataOptions
 from unclass.errors import InputError
 from unclass.methods.amnesiac.recorder import UpdateRecorder
 from unclass.reproduction.experiment import find, read_experiment, read_setup
 from unclass.reproduction.schedule import list_jobs, load, make_plans, time_left, why_not
 
-compare_module = import_module("unclass.comparison.run")  # the package's own attribute of this name is the function
+cells, originals = (import_module(f"unclass.comparison.{name}") for name in ("cells", "originals"))
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 FIGURES = ("attack-success", "time", "attention", "decision-space", "entropy", "recalibration")
 
@@ -60,14 +60,14 @@ def command(root: Path, out: Path, *more: str, what: str = "cifar10") -> int:
 def ran(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The names of all training and unlearning that really ran."""
     done: list[str] = []
-    for name in ("unlearn", "train_model"):
-        real = getattr(compare_module, name)
+    for place, name in ((cells, "unlearn"), (originals, "train_model")):
+        real = getattr(place, name)
 
         def watched(*all_: Any, real: Any = real, name: str = name) -> Any:
             done.append(name)
             return real(*all_)
 
-        monkeypatch.setattr(compare_module, name, watched)
+        monkeypatch.setattr(place, name, watched)
     yield done
 
 
@@ -116,7 +116,7 @@ def test_what_is_left_is_estimated_from_what_is_done(out: Path, root: Path) -> N
     assert time_left(new_plans, new_jobs) == (0, 2 + 2 * 15)  # two originals, fifteen methods on two seeds
     both = [*(job for job in jobs if job.seed == 0), *(job for job in new_jobs if job.seed == 1)]
     seconds, unknown = time_left([new_plans[1]], both)
-    assert unknown == 0 and seconds >= 2 * record["cost"]["seconds"]
+    assert unknown == 0 and seconds >= 2 * record.cost.seconds
 
 
 def opened(out: Path, root: Path) -> Any:
@@ -166,7 +166,7 @@ def test_amnesiac_without_updates_says_so_and_the_rest_goes_on(
     def full(*_: Any) -> None:
         raise InputError("no space left")
 
-    monkeypatch.setattr(compare_module, "require_space", full)
+    monkeypatch.setattr(originals, "require_space", full)
     assert command(root, tmp_path / "out", what=str(mine)) == 0
     table = (tmp_path / "out" / "tables" / "table.md").read_text(encoding="utf-8")
     assert "amnesiac: not run: no recorded updates of this model and class." in table

@@ -8,36 +8,37 @@ import pytest
 
 from unclass.audits import Audit, Verdict
 from unclass.audits.result import Subject
-from unclass.comparison.rows import FIGURES
 from unclass.errors import InputError
+from unclass.metrics import SCORES, Evaluation
+from unclass.records import Cost, Record, UpdatesCost
 from unclass.report.paper.blocks import rewrite
 from unclass.report.paper.latex import latex, text
 from unclass.report.paper.table import long_csv, markdown, noise_band
 from unclass.reproduction.summary import _case
 
 
-def record(label: str, seed: int, value: float | None, **more: Any) -> dict[str, Any]:
-    return {
+def record(label: str, seed: int, value: float | None, **more: Any) -> Record:
+    content: dict[str, Any] = {
+        "kind": "compare",
         "label": label,
         "seed": seed,
-        "forget_classes": ["deer"],
-        "figures": None if value is None else dict.fromkeys(FIGURES, value),
+        "forget_classes": ("deer",),
+        "scores": None if value is None else Evaluation(**dict.fromkeys(SCORES, value)),
         "failed": "not run: no disk" if value is None else None,
-        "cost": None if value is None else {"seconds": 10.0 * (seed + 1), "steps": 5, "retain_images_read": 512},
+        "cost": None if value is None else Cost(10.0 * (seed + 1), 5, 512),
         "counts": {"retain": 45_000},
-        "options": {},
-        **more,
     }
+    return Record(**{**content, **more})
 
 
-UPDATES = {"count": 3, "bytes": 13_000_000_000, "recording_seconds": 500.0, "training_seconds": 2000.0}
+UPDATES = UpdatesCost(3, 13_000_000_000, training_seconds=2000.0, recording_seconds=500.0)
 RECORDS = [
     record("retrain", 0, 0.80),
     record("retrain", 1, 0.90),
     record("finetune", 0, 0.10),
     record("finetune", 1, 0.20),
     record("fisher", 0, 0.25, options={"images": 500}),
-    record("amnesiac", 0, 0.5, cost={"seconds": 7.0, "steps": 1, "retain_images_read": 1, "updates": UPDATES}),
+    record("amnesiac", 0, 0.5, cost=Cost(7.0, 1, 1, UPDATES)),
     record("amnesiac", 1, None),
     record("logit-mask", 0, None),
 ]

@@ -12,7 +12,7 @@ from unclass.data import DataOptions, Split, load_data
 from unclass.methods import METHODS
 from unclass.methods.amnesiac.recorder import UpdateRecorder
 from unclass.methods.configure import configure
-from unclass.metrics import figures
+from unclass.metrics import Evaluation
 from unclass.predictions import predict_sets
 from unclass.running import Settings, new_model, train_model, unlearn
 from unclass.training import distributed
@@ -51,10 +51,10 @@ def everything(folder):
         where = {"updates": str(folder)} if name == "amnesiac" else {}
         unlearned = unlearn(original, split, configure(name, options=options | where), engine, SETTINGS).model
         weights[name] = unlearned.state_dict()
-        accuracies[name] = figures(predict_sets(unlearned, split, engine))
+        accuracies[name] = Evaluation.of(predict_sets(unlearned, split, engine)).as_dict()
     found = audit(unlearned, original, data, ["3"], engine=engine)
     checks = {one["name"]: one["values"] for one in found["checks"]}
-    return {"weights": weights, "figures": accuracies, "verdict": found["verdict"], "checks": checks}
+    return {"weights": weights, "scores": accuracies, "verdict": found["verdict"], "checks": checks}
 
 
 def main(folder):
@@ -81,8 +81,8 @@ def test_two_processes_forget_as_one_does(one, two, name):
 
 def test_two_processes_evaluate_as_one_does(one, two):
     for results in two:
-        for name, expected in one["figures"].items():
-            assert results["figures"][name] == pytest.approx(expected, abs=1e-6), name
+        for name, expected in one["scores"].items():
+            assert results["scores"][name] == pytest.approx(expected, abs=1e-6), name
 
 
 def test_two_processes_audit_as_one_does(one, two):

@@ -56,7 +56,7 @@ def records(place, name):
 
 def test_two_processes_forget_as_one_does(both):
     one, two = records(both[0], "new.json")
-    assert two["figures"] == pytest.approx(one["figures"], abs=1e-6)
+    assert two["scores"] == pytest.approx(one["scores"], abs=1e-6)
     assert two["cost"]["steps"] == one["cost"]["steps"]
     weights = [load(both[0] / count / "new.safetensors").state_dict() for count in ("one", "two")]
     for key, tensor in weights[0].items():

@@ -58,4 +58,4 @@ def cost_section(models: Mapping[str, nn.Module], about: About) -> dict[str, Cos
 def provenance_section(data: ImageData, seed: int, seconds: Mapping[str, float]) -> Provenance:
     """Return everything needed to run the audit again, and when it ran. Who ran it is for the caller to say."""
     known, now = environment(), datetime.now(UTC).isoformat(timespec="seconds")
-    return Provenance(command(), known["versions"], known["hardware"], seed, data.describe(), dict(seconds), now)
+    return Provenance(command(), known.versions, known.hardware, seed, data.describe(), dict(seconds), now)

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
 from torch import nn
 
+from unclass.arguments import Classes, Model, engine_for, labels_of
 from unclass.audits.attention import attention_section
 from unclass.audits.check import is_retrained
 from unclass.audits.closeness import (
@@ -25,13 +27,17 @@ from unclass.audits.residual import residual_measures
 from unclass.audits.result import Audit
 from unclass.audits.sections import noise, recalibration_section, relearning_section
 from unclass.audits.shadow import Shadows, ulira_measure
+from unclass.audits.subjects import open_subjects
 from unclass.audits.utility import flows, utility_measures, utility_section
 from unclass.audits.verdict import decide, not_claimed, self_check, tiles
-from unclass.data import ImageData, Split, TrainingData, Withheld, load_data
+from unclass.compatibility import usable
+from unclass.data import DataOptions, ImageData, Split, TrainingData, Withheld
 from unclass.errors import InputError
 from unclass.methods.logit_mask import LogitMask
+from unclass.models import Opening
 from unclass.progress import silent
-from unclass.running import usable
+from unclass.running import seeded
+from unclass.training import distributed
 from unclass.training.engine import Engine
 
 About = Mapping[str, Mapping[str, Any]]
@@ -39,35 +45,57 @@ One = TypeVar("One")
 
 
 def audit(
-    unlearned: nn.Module,
-    original: nn.Module,
-    data: ImageData | str,
-    classes: Sequence[str | int],
-    retrained: Sequence[nn.Module] = (),
+    unlearned: Model,
+    original: Model,
+    data: Any,
+    classes: Classes,
+    retrained: Model | Sequence[Model] = (),
     *,
     engine: Engine | None = None,
+    device: str | torch.device | None = None,
     seed: int = 0,
     shadows: Shadows | None = None,
+    shadow: int = 0,
+    shadow_models: Sequence[Model] = (),
     about: About | None = None,
-    workers: int = 0,
+    workers: int | None = None,
+    data_options: DataOptions | None = None,
+    opening: Opening | None = None,
+    out: str | Path | None = None,
 ) -> Audit:
     """Return verdict, checks and evidence. No model is changed, and nothing is drawn from torch's generator.
 
-    `about` holds, for each model, what the record beside its checkpoint says: name, method, seconds.
+    Models are networks or paths of checkpoints, which `opening` helps to open. `data` holds training and test images: a
+    data set, its name, or a pair of Datasets or DataLoaders. For U-LiRA give `shadow_models`, or how many to train as
+    `shadow`. `about` says of a role what a file beside its checkpoint knows: name, method, seconds. With `out`
+    audit.json and report.html are written into that folder.
+
+    Example: `unclass.audit(forgotten, model, (train_set, test_set), "deer").verdict`
     """
-    engine = replace(engine or Engine(), checkpoint=None, observer=None)
-    data = load_data(data) if isinstance(data, str) else data
-    given = name_roles(unlearned, original, retrained)
+    labels = labels_of(classes)
+    several = [retrained] if isinstance(retrained, nn.Module | str | Path) else list(retrained)
+    subjects = open_subjects(
+        name_roles(unlearned, original, several), shadow_models, data, data_options=data_options, opening=opening
+    )
+    data, whole = subjects.data, Split.of(subjects.data, labels)
+    engine = replace(engine_for(subjects.models["original"], engine, device), checkpoint=None, observer=None)
+    known = {**subjects.about, **(about or {})}
+    shadows = shadows or subjects.shadows(shadow, whole, engine, seed)
     # Copies: whatever the checks do to modes, layout and device, the caller's models never see it.
-    models = {role: usable(deepcopy(model), data, where=f"the {role} model") for role, model in given.items()}
-    whole = Split.of(data, classes)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return _audit(models, data, whole, engine, seed, shadows, about or {}, workers)
+    models = {role: usable(deepcopy(model), data, where=f"the {role} model") for role, model in subjects.models.items()}
+    with seeded(seed, engine):
+        found = _audit(
+            models, data, whole, engine, seed, shadows, known, subjects.workers if workers is None else workers
+        )
+    if out is not None and distributed.is_first():
+        found.save(Path(out) / "audit.json")
+        found.save(Path(out) / "report.html")
+    distributed.wait()
+    return found
 
 
 def name_roles(unlearned: One, original: One, retrained: Sequence[One]) -> dict[str, One]:
-    """Return models (or their paths) under the names `original`, `unlearned`, `retrained`, `retrained-2`, …"""
+    """Return models, or what stands for them, by role."""
     more = {"retrained" if place == 0 else f"retrained-{place + 1}": model for place, model in enumerate(retrained)}
     return {"original": original, "unlearned": unlearned, **more}
 

@@ -1,5 +1,6 @@
 """How fast each method is on this machine, and how its time grows."""
 
-from unclass.benchmark.measure import RETRAIN_IMAGES, bench
+from unclass.benchmark.measure import RETRAIN_IMAGES, measure_methods
+from unclass.benchmark.run import Bench, bench
 
-__all__ = ["RETRAIN_IMAGES", "bench"]
+__all__ = ["RETRAIN_IMAGES", "Bench", "bench", "measure_methods"]

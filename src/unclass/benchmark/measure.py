@@ -29,7 +29,7 @@ from unclass.training.engine import Engine
 RETRAIN_IMAGES = 2_560
 
 
-def bench(
+def measure_methods(
     model: nn.Module,
     data: ImageData,
     split: Split,
@@ -76,7 +76,7 @@ def describe(model: nn.Module, data: ImageData, split: Split, engine: Engine) ->
         "forget_classes": [data.classes[index] for index in split.classes],
         "counts": {"forget": len(split.forget), "retain": len(split.retain)},
         "precision": engine.precision,
-        "hardware": environment()["hardware"] | {"threads": torch.get_num_threads(), "load": os.getloadavg()[0]},
+        "hardware": {**environment().hardware, "threads": torch.get_num_threads(), "load": os.getloadavg()[0]},
     }
 
 

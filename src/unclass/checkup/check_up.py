@@ -3,55 +3,79 @@
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from unclass.api import DEFAULT_METHOD, Listed, batch_size_of, data_for, method_for
+from unclass.arguments import (
+    DEFAULT_METHOD,
+    Classes,
+    Listed,
+    Model,
+    batch_size_of,
+    data_for,
+    engine_for,
+    labels_of,
+    method_for,
+    weights_of,
+)
 from unclass.checkup.cost import check_memory, check_time, forward_seconds, measure
 from unclass.checkup.finding import Finding, doubtful, good, refused, worst, wrong
 from unclass.checkup.intent import Intent, find_split
 from unclass.checkup.network import check_batch_norm, check_head, check_weights, find_cut
-from unclass.checkup.opening import read_for
+from unclass.checkup.opening import opened, read_for
 from unclass.checkup.recognition import alternatives, check_accuracy, check_normalisation, classify
 from unclass.checkup.sample import MOST, Sample, check_reading, draw
+from unclass.compatibility import usable
 from unclass.data import DataOptions, ImageData
 from unclass.errors import InputError
 from unclass.methods import Method
-from unclass.models import Classifier
+from unclass.models import Classifier, Opening
 from unclass.models.any_model import in_full_precision, inner
-from unclass.running import usable
 from unclass.training.engine import Engine
 
 LOOKING_SECONDS, FEWEST = 20.0, 32
 
 
 def doctor(
-    model: nn.Module,
+    model: Model,
     data: Any,
-    classes: Sequence[str | int] = (),
+    classes: Classes | None = (),
     method: str | Method = DEFAULT_METHOD,
     *,
     preset: str | None = None,
     batch_size: int | None = None,
     engine: Engine | None = None,
+    device: str | torch.device | None = None,
     head: str = "",
     forget_only: bool = False,
     forget_list: Listed | None = None,
+    data_options: DataOptions | None = None,
+    opening: Opening | None = None,
     **options: Any,
 ) -> list[Finding]:
-    """Check in seconds, on a sample, whether `forget` would do well with the same arguments; change nothing."""
+    """Check in seconds, on a sample, whether `forget` would do well with the same arguments; change nothing.
+
+    Example: `[finding.says for finding in unclass.doctor(model, loader, "deer")]`
+    """
+    labels, where = labels_of(classes), data_options or DataOptions()
     size = batch_size_of(data, batch_size)
-    intent = Intent(classes, method, preset, options, head, forget_only, forget_list, size)
-    found: list[Finding] = []
+    intent = Intent(labels, method, preset, options, head, forget_only, forget_list, size, where.skip_bad)
+    if not isinstance(model, nn.Module):
+        how = opening or Opening()
+        path = weights_of(Path(model) if str(model) else None, how)
+        both, found = opened(path, how, data, where, labels, forget_only=forget_only)
+        return found if both is None else found + check_up(*both, intent, engine_for(both[0], engine, device))
+    found = []
     if isinstance(data, str):
-        data, found = read_for(inner(model), data, DataOptions(), classes, forget_only=forget_only)
+        data, found = read_for(inner(model), data, where, labels, forget_only=forget_only)
     try:
-        data = data if data is None else data_for(model, data, classes, forget_only=forget_only)
+        data = data if data is None else data_for(model, data, labels, forget_only=forget_only, data_options=where)
     except InputError as error:
         return [refused("classes", error)]
-    return found if data is None else check_up(model, data, intent, engine or Engine())
+    return found if data is None else check_up(model, data, intent, engine_for(model, engine, device))
 
 
 def check_up(model: nn.Module, data: ImageData, intent: Intent, engine: Engine) -> list[Finding]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from unclass.api import DEFAULT_METHOD, Listed
+from unclass.arguments import DEFAULT_METHOD, Listed
 from unclass.checkup.finding import Finding, doubtful, good, refused
 from unclass.data import ImageData, Split, listed_rows
 from unclass.errors import InputError

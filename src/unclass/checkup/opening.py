@@ -6,12 +6,13 @@ from pathlib import Path
 
 from torch import nn
 
+from unclass.arguments import asked_by
 from unclass.checkup.finding import Finding, good, refused
+from unclass.compatibility import check_fit
 from unclass.data import DataOptions, ImageData, load_data
 from unclass.data.classes import find_class
 from unclass.errors import InputError
 from unclass.models import Classifier, Opening
-from unclass.running import asked_by, check_fit
 
 Opened = tuple[Classifier, ImageData]
 

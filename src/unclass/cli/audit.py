@@ -1,30 +1,24 @@
 """unclass audit."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from unclass.audits.result import Audit, Outcome
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
-from unclass.data import DataOptions, ImageData, Split
-from unclass.errors import InputError
-from unclass.methods.configure import configure
-from unclass.models import Classifier, Opening
-from unclass.records import read_record
-from unclass.running import Settings
-from unclass.training import distributed
+from unclass.data import DataOptions
+from unclass.models import Opening
 from unclass.training.engine import Engine
 
 STATUS_CODES: dict[Outcome, int] = {"passed": 0, "passed without reference": 3, "failed": 1, "undecided": 1}
 
 
-@o.taking(where=o.data_options, opening=o.opening_options, engine=o.device_option)
+@o.taking(data_options=o.data_options, opening=o.opening_options, engine=o.device_option)
 def audit(
     *,
-    where: DataOptions,
+    data_options: DataOptions,
     engine: Engine,
     opening: Opening,
     unlearned: Annotated[Path, typer.Argument(help="Checkpoint of the unlearned model.", show_default=False)],
@@ -46,73 +40,15 @@ def audit(
 
     Example: unclass audit no-deer.safetensors --original all-cnn.safetensors --data cifar10 --class deer --out audit
     """
-    from unclass.audits import audit as run_audit  # brings in the checks: not for --help
-    from unclass.audits import name_roles
+    from unclass.audits.run import audit as run_audit  # brings in the checks: not for --help
 
-    paths = name_roles(unlearned, original, retrained)
-    for path in [*paths.values(), *shadow_models]:
-        o.weights_of(path, None, opening)
-    _, images = o.open_both(original, opening, data, where, [], json_)
-    sizes = images.classes, images.train.shape
-    models = {role: opening.open(path, *sizes) for role, path in paths.items()}
-    engine = o.with_progress(engine, json_)
-    about = {role: about_checkpoint(path) for role, path in paths.items()}
-    others = [models[role] for role in paths if role not in ("unlearned", "original")]
-    given = [opening.open(path, *sizes) for path in shadow_models]
-    shadows = _shadows(models["original"], others, shadow, given, images, classes, about["unlearned"], engine, seed)
     result = run_audit(
-        models["unlearned"], models["original"], images, classes, others,
-        engine=engine, seed=seed, shadows=shadows, about=about, workers=where.workers,
+        unlearned, original, data, classes, retrained,
+        engine=o.with_progress(engine, json_), seed=seed, shadow=shadow, shadow_models=shadow_models,
+        data_options=o.with_tracker(data_options, json_), opening=opening, out=out,
     )  # fmt: skip
-    if distributed.is_first():
-        _write(result, out)
     _show(result, out, json_)
     return STATUS_CODES[result.verdict.status]
-
-
-def about_checkpoint(path: Path) -> dict[str, Any]:
-    """Return what a record beside a checkpoint says: `model.json` from `forget`, `record.json` from `compare`."""
-    found: dict[str, Any] = {"name": path.name}
-    beside = [one for one in (path.with_suffix(".json"), path.with_name("record.json")) if one.is_file()]
-    if beside:
-        record = read_record(beside[0])
-        cost = record.get("cost") or {}
-        found |= {"seconds": cost.get("seconds"), "method": record.get("label") or record.get("method", "unknown")}
-        found |= {key: record[key] for key in ("options", "batch_size") if key in record}
-        found["name_of_method"] = record.get("method", "unknown")
-    return found
-
-
-def _shadows(
-    original: Classifier,
-    retrained: Sequence[Classifier],
-    count: int,
-    given: Sequence[Classifier],
-    data: ImageData,
-    classes: Sequence[str],
-    about: dict[str, Any],
-    engine: Engine,
-    seed: int,
-) -> Any:
-    """Return the shadow models that were given or that are to be trained; None if there are to be none."""
-    from unclass.audits import Shadows, train_shadows
-
-    if given:
-        return Shadows(given, retrained)
-    if not count:
-        return None
-    if "options" not in about:
-        raise InputError(
-            f"no record beside {about['name']} says how it was unlearned; give --shadow-models instead of --shadow"
-        )
-    method = configure(about["name_of_method"], options=about["options"])
-    settings = Settings(seed, int(about.get("batch_size", 64)))
-    return train_shadows(original, data, Split.of(data, classes), method, count, engine, settings)
-
-
-def _write(result: Audit, out: Path) -> None:
-    result.save(out / "audit.json")
-    result.save(out / "report.html")
 
 
 def _show(result: Audit, out: Path, json_: bool) -> None:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from unclass.api import DEFAULT_METHOD
-from unclass.checkup import SIGNS, Finding, Intent, check_up, opened, worst
+from unclass.arguments import DEFAULT_METHOD
+from unclass.checkup import SIGNS, Finding, worst
+from unclass.checkup import doctor as run_doctor
 from unclass.cli import options as o
 from unclass.cli.console import as_options, give_json, say
 from unclass.data import DataOptions
@@ -12,10 +13,10 @@ from unclass.models import Opening
 from unclass.training.engine import Engine
 
 
-@o.taking(where=o.data_options, opening=o.opening_options, engine=o.engine_options)
+@o.taking(data_options=o.data_options, opening=o.opening_options, engine=o.engine_options)
 def doctor(
     *,
-    where: DataOptions,
+    data_options: DataOptions,
     engine: Engine,
     opening: Opening,
     checkpoint: o.Checkpoint = None,
@@ -34,13 +35,11 @@ def doctor(
 
     Example: unclass doctor --model timm:resnet18 --weights model.pt --data folder:photos --class cat
     """
-    path = o.weights_of(checkpoint, weights, opening)
-    intent = Intent(
-        classes, method, preset, o.assignments(set_), opening.head, forget_only, forget_list, batch_size, where.skip_bad
-    )
-    both, findings = opened(path, opening, data, where, classes, forget_only=forget_only)
-    if both is not None:
-        findings += check_up(*both, intent, engine)
+    findings = run_doctor(
+        o.weights_of(checkpoint, weights, opening) or "", data, classes, method,
+        preset=preset, batch_size=batch_size, engine=engine, head=opening.head, forget_only=forget_only,
+        forget_list=forget_list, data_options=data_options, opening=opening, **o.assignments(set_),
+    )  # fmt: skip
     findings = [replace(one, says=as_options(one.says), advice=as_options(one.advice)) for one in findings]
     status = worst(findings)
     if json_:

@@ -1,18 +1,17 @@
 """unclass evaluate."""
 
+from unclass.api import evaluate as run_evaluate
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
 from unclass.data import DataOptions
-from unclass.metrics import figures
 from unclass.models import Opening
-from unclass.predictions import predict_sets
 from unclass.training.engine import Engine
 
 
-@o.taking(where=o.data_options, opening=o.opening_options, engine=o.device_option)
+@o.taking(data_options=o.data_options, opening=o.opening_options, engine=o.device_option)
 def evaluate(
     *,
-    where: DataOptions,
+    data_options: DataOptions,
     engine: Engine,
     opening: Opening,
     checkpoint: o.Checkpoint = None,
@@ -28,13 +27,12 @@ def evaluate(
     Example: unclass evaluate no-deer.safetensors --data cifar10 --class deer
     From elsewhere: unclass evaluate --model timm:resnet18 --weights no-cat.pt --data folder:photos --class cat
     """
-    path = o.weights_of(checkpoint, weights, opening)
-    classifier, images = o.open_both(path, opening, data, where, classes, json_, forget_only=forget_only)
-    split = o.open_split(images, classes, forget_only, forget_list)
-    engine = o.with_progress(engine, json_)
-    values = figures(predict_sets(classifier, split, engine, workers=where.workers))
+    scores = run_evaluate(
+        o.weights_of(checkpoint, weights, opening) or "", data, classes,
+        engine=o.with_progress(engine, json_), forget_only=forget_only, forget_list=forget_list,
+        data_options=o.with_tracker(data_options, json_), opening=opening,
+    )  # fmt: skip
     if json_:
-        give_json(values)
-        return
-    for name, value in values.items():
-        say(f"{name.replace('_', ' '):<24} {100 * value:6.2f} %")
+        give_json(scores.as_dict())
+    else:
+        say(o.score_lines(scores))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from unclass.api import DEFAULT_METHOD
+from unclass.arguments import DEFAULT_METHOD
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
 from unclass.cli.method_help import explain_method

@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from torch import nn
 
-from unclass.data import DATA, OWN, DataOptions, ImageData, Split, listed_rows, load_data
+from unclass.arguments import weights_of as check_weights
+from unclass.data import DATA, OWN, DataOptions
 from unclass.errors import InputError
 from unclass.methods import METHODS
 from unclass.methods.configure import check_value, convert
-from unclass.models import MODELS, SPECS, Classifier, Opening
+from unclass.metrics import Evaluation
+from unclass.models import MODELS, SPECS, Opening
 from unclass.progress import show, silent
-from unclass.running import asked_by, check_fit
-from unclass.storage import require_absent
 from unclass.training.engine import Budget, Engine
 from unclass.training.precision import PRECISIONS
 
@@ -160,7 +159,7 @@ def device_option(device: Device = "cpu") -> Engine:
 
 
 def taking(**groups: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of each group to a command; it gets one argument for each group, made from those options."""
+    """Let a command take the options of each group; under the group's name it gets what the group makes of them."""
     shared = {name: list(inspect.signature(make).parameters.values()) for name, make in groups.items()}
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -179,62 +178,44 @@ def taking(**groups: Callable[..., Any]) -> Callable[[Callable[..., Any]], Calla
     return decorate
 
 
-def open_data(spec: str, where: DataOptions, quiet: bool) -> ImageData:
-    """Load the data set that the options name."""
-    return load_data(spec, replace(where, progress=silent if quiet else show))
-
-
-def open_split(data: ImageData, classes: list[str], forget_only: bool, forget_list: Path | None) -> Split:
-    """Part the images to forget from the others: those of the classes, or those of them that a file lists."""
-    rows = None if forget_list is None else listed_rows(forget_list, data)
-    return Split.of(data, classes, forget_only=forget_only, rows=rows)
-
-
 def weights_of(checkpoint: Path | None, weights: Path | None, opening: Opening) -> Path | None:
     """Return the file or folder that holds the weights, given as the argument or as an option."""
     if checkpoint is not None and weights is not None:
-        raise InputError(f"both {checkpoint} and --weights {weights} were given; give one of them")
-    path = checkpoint or weights
-    if path is None and not opening.spec:
-        raise InputError("no model was given; give a checkpoint, or --model SPEC with --weights FILE")
-    if path is not None and not path.exists():
-        raise InputError(f"there is no checkpoint {path}; train one with: unclass train DATA --out {path.name}")
-    return path or opening.own_weights()
+        raise InputError(f"both {checkpoint} and `weights` {weights} were given; give one of them")
+    return check_weights(checkpoint or weights, opening)
 
 
-def open_both(
-    path: Path | None,
-    opening: Opening,
-    data: str,
-    where: DataOptions,
-    classes: list[str],
-    quiet: bool,
-    *,
-    forget_only: bool = False,
-) -> tuple[Classifier, ImageData]:
-    """Open a model and its data; a model that knows its classes comes first, so that the data is matched to it."""
-    model = opening.open_alone(path)
-    asked = asked_by(model or nn.Identity(), where, classes, forget_only=forget_only)
-    images = open_data(data, asked, quiet)
-    if model is None:
-        model = opening.open(path, images.classes, images.train.shape)
-    check_fit(model, images, str(path or opening.spec))
-    return model, images
+def score_lines(scores: Evaluation, before: Evaluation | None = None) -> str:
+    """Return a line for each score in %, with what it was before."""
+    lines = []
+    for name, value in scores.as_dict().items():
+        was = getattr(before, name, None)
+        beside = "" if was is None else f"   (before: {100 * was:.2f} %)"
+        lines.append(f"  {name.replace('_', ' '):<24} {100 * value:6.2f} %{beside}")
+    return "\n".join(lines)
+
+
+def names(text: str) -> list[str]:
+    """Return names with commas between as a list."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def numbers(text: str) -> list[int]:
+    """Return whole numbers with commas between as a list."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise InputError(f"seeds {text!r} are not whole numbers with commas between, such as 0,1,2") from error
+
+
+def with_tracker(options: DataOptions, quiet: bool) -> DataOptions:
+    """Let data that takes long to read show how far it is, unless only machines read on."""
+    return replace(options, progress=silent if quiet else show)
 
 
 def with_progress(engine: Engine, quiet: bool) -> Engine:
-    """Let an engine show its progress, unless the output is for machines."""
+    """Let an engine show how far it is, unless only machines read on."""
     return replace(engine, progress=silent if quiet else show)
-
-
-def record_beside(out: Path, force: bool) -> Path:
-    """Return where the record of a checkpoint goes; raise if either is there and may not be replaced."""
-    record = out.with_suffix(".json")
-    if record == out:
-        raise InputError(f"{out} is where the record goes; end the checkpoint's name in .safetensors")
-    for path in (out, record):
-        require_absent(path, force)
-    return record
 
 
 def assignments(texts: list[str]) -> dict[str, Any]:

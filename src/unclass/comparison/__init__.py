@@ -1,1 +1,7 @@
 """Methods side by side: the plan, the runs, their audits, the rows of the table."""
+
+from unclass.comparison.plan import Plan
+from unclass.comparison.result import Comparison
+from unclass.comparison.rows import Row, Spread, summarise
+
+__all__ = ["Comparison", "Plan", "Row", "Spread", "summarise"]

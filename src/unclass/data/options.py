@@ -33,7 +33,7 @@ class DataOptions:
     takes. `only` names the classes to forget where the data holds nothing else, so that nothing is held out.
     """
 
-    root: Path | None = None
+    root: str | Path | None = None
     size: int | None = None
     people: int = 10
     min_images: int = 100
@@ -68,3 +68,8 @@ class DataOptions:
             )
         if self.validation and self.only:
             raise InputError("with nothing but the images to forget there is no validation; leave `validation` out")
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that holds the data set, where one was named."""
+        return None if self.root is None else Path(self.root).expanduser()

@@ -2,7 +2,7 @@
 
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,7 @@ def manifest(evidence: Evidence, records: Mapping[str, str], signer: Mapping[str
         "threat_model": THREAT_MODEL,
         "residual_risk": [*RESIDUAL_RISK, *evidence.audit.get("not_claimed", [])],
         "why_not_retrained": evidence.why or why_not_retrained(evidence.original.card, len(evidence.retrained)),
-        "software": {**environment(), "commit": commit()},
+        "software": {**asdict(environment()), "commit": commit()},
         "signer": dict(signer),
     }
 

@@ -57,7 +57,7 @@ class Fisher(Method):
             for name, weight in unlearned.named_parameters():
                 least = self.floor * information[name].mean()
                 if least > 0:  # else nothing depends on this layer
-                    weight.add_(self.noise * information[name].clamp_min(least).pow(-0.25) * torch.randn_like(weight))
+                    weight.add_(self.noise * information[name].clamp_min(least).pow(-0.25) * _noise(weight))
         return unlearned
 
 
@@ -93,3 +93,8 @@ def diagonal_fisher(model: nn.Module, batches: BatchSource, engine: Engine, imag
         if seen == images:
             break
     return {name: value / seen for name, value in total.items()}
+
+
+def _noise(weight: Tensor) -> Tensor:
+    """Return noise of a weight's shape: the same numbers for the same seed, however the weight lies in memory."""
+    return torch.randn(weight.shape, device=weight.device, dtype=weight.dtype)

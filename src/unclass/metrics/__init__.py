@@ -1,6 +1,4 @@
-"""Figures computed from predictions alone. Each takes `Predictions`, or logits and labels as plain tensors."""
-
-from collections.abc import Mapping
+"""Scores computed from predictions alone. Each takes `Predictions`, or logits and labels as plain tensors."""
 
 from unclass.metrics.accuracies import accuracy, confusion
 from unclass.metrics.attack_success import attack_success_rate
@@ -16,6 +14,7 @@ from unclass.metrics.divergence import (
     total_variation,
     zero_retrain_forgetting,
 )
+from unclass.metrics.evaluation import SCORES, Evaluation
 from unclass.metrics.intervals import mcnemar, paired_interval, wilson_interval
 from unclass.metrics.lira import logit_scores, ulira_scores
 from unclass.metrics.own_logit import own_logit_auc, own_logits, rank_from_below
@@ -33,6 +32,8 @@ from unclass.metrics.rmia import rmia_scores
 from unclass.predictions import Predictions
 
 __all__ = [
+    "SCORES",
+    "Evaluation",
     "Predictions",
     "Roc",
     "accuracy",
@@ -46,7 +47,6 @@ __all__ = [
     "auc_noise",
     "confusion",
     "entropy_distance",
-    "figures",
     "interval",
     "js_divergence",
     "label_shares",
@@ -68,17 +68,3 @@ __all__ = [
     "wilson_interval",
     "zero_retrain_forgetting",
 ]
-
-
-def figures(sets: Mapping[str, Predictions]) -> dict[str, float]:
-    """Return the four accuracies and the attack success rate, each in [0, 1]; of absent sets nothing.
-
-    >>> import torch
-    >>> figures({"forget": Predictions(torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([0, 0]))})
-    {'accuracy_forget': 0.5}
-    """
-    accuracies = {f"accuracy_{name}": accuracy(predictions) for name, predictions in sets.items()}
-    if not {"retain", "retain_test", "forget"} <= sets.keys():
-        return accuracies
-    asr = attack_success_rate(sets["retain"], sets["retain_test"], sets["forget"])
-    return {**accuracies, "attack_success_rate": asr}

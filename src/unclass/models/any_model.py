@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from dataclasses import replace
+from itertools import chain
 
 import torch
 from torch import Tensor, nn
@@ -22,13 +23,19 @@ def inner(model: nn.Module) -> nn.Module:
     return inner(compiled) if isinstance(compiled, nn.Module) else model
 
 
+def device_of(model: nn.Module) -> torch.device:
+    """Return where a model's first weight or buffer lies; the CPU if it has none."""
+    first = next(chain(model.parameters(), model.buffers()), None)
+    return torch.device("cpu") if first is None else first.device
+
+
 def with_logits(model: nn.Module, x: Tensor, classes: int, head: str = "") -> nn.Module:
     """Return a model that gives one row of `classes` logits for each image: the given one where it does.
 
     Otherwise another that shares its weights. `x` is an image to try it with; `head` names its last layer.
     """
     found = inner(model)
-    x = x.to(next((weight.device for weight in found.parameters()), x.device))
+    x = x.to(device_of(found))
     if isinstance(found, Classifier):
         return Classifier(found.network, replace(found.card, head=head)).train(found.training) if head else found
     if head or weight_dtype(found) in HALF or not _is_plain(found, x):

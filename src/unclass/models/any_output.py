@@ -53,16 +53,31 @@ def weight_dtype(network: nn.Module) -> torch.dtype:
 
 
 @contextmanager
-def looking(model: nn.Module) -> Iterator[None]:
-    """Evaluation mode without gradients; afterwards every layer is in the mode it was in."""
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
+def untouched(model: nn.Module) -> Iterator[None]:
+    """Whatever is done with a model inside, afterwards it is as it was.
+
+    That is: device and memory layout of every weight and buffer, the mode of every layer, and which weights ask for
+    gradients. Values are not copied: nobody may write into them.
+    """
+    weights = [(weight, weight.data, weight.requires_grad) for weight in model.parameters()]
+    layers = [(layer, layer.training, dict(layer._buffers)) for layer in model.modules()]
     try:
-        with torch.no_grad():
-            yield
+        yield
     finally:
-        for module, training in modes:
-            module.training = training
+        for weight, data, asks in weights:
+            weight.data = data
+            weight.requires_grad_(asks)
+        for layer, training, buffers in layers:
+            layer.training = training
+            layer._buffers.update(buffers)
+
+
+@contextmanager
+def looking(model: nn.Module) -> Iterator[None]:
+    """Evaluation mode without gradients; afterwards the model is as it was."""
+    with untouched(model), torch.no_grad():
+        model.eval()
+        yield
 
 
 def _rows(output: Tensor, x: Tensor) -> Tensor:

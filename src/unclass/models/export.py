@@ -24,12 +24,19 @@ def check_format(form: str | None) -> None:
     """Raise if a model cannot be written in this format, before any work is done for it."""
     if form is not None and form not in FORMATS:
         raise unknown("export format", form, FORMATS)
+    for name in ("onnx", "onnxscript") if form is not None else ():
+        library(name, "onnx")
+
+
+def export_path(out: Path, form: str) -> Path:
+    """Return where a model in another format goes: beside its checkpoint, or into its folder."""
+    return out.with_suffix(f".{form}") if out.suffix else out / f"model.{form}"
 
 
 def export_model(model: Classifier, out: Path, form: str) -> tuple[Path, float]:
     """Write a model beside its checkpoint in another format; return where, and how far its logits are off."""
     check_format(form)
-    path = out.with_suffix(f".{form}") if out.suffix else out / f"model.{form}"
+    path = export_path(out, form)
     return path, FORMATS[form](model, path)
 
 

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from unclass.comparison.rows import FIGURES
+from unclass.comparison.rows import Row
+from unclass.metrics import SCORES
 from unclass.report.table import cells, columns
 
 ROLES = ("original", "unlearned", "retrained")
@@ -113,11 +114,11 @@ def rows(rows: Sequence[Mapping[str, Any]], audits: Sequence[Mapping[str, Any]])
     }
     lines = []
     for row in rows:
-        values = [row.get(key) for key in (*FIGURES, "seconds")]
+        values = [row.get(key) for key in (*SCORES, "seconds")]
         keys = [value["mean"] if value else None for value in values] + [row.get("speed_up")]
         place = places.get(str(row["method"]))
         verdict = None if place is None else (audits[place].get("verdict") or {}).get("status")
-        texts = cells(dict(row))
+        texts = cells(Row.read(row))
         lines.append(
             {"method": row["method"], "cells": list(zip(texts, keys, strict=True)), "audit": place, "verdict": verdict}
         )

@@ -13,7 +13,8 @@ from unclass.audits.decision_space import decision_space
 from unclass.audits.examine import Examination
 from unclass.audits.observe import observe, sample_split
 from unclass.audits.recalibration import CURVE, recalibration_curve
-from unclass.comparison.run import Plan, original_path
+from unclass.comparison.layout import original_path
+from unclass.comparison.plan import ORIGINAL, REFERENCE, Plan
 from unclass.data import Split
 from unclass.errors import InputError
 from unclass.models import load, weights_digest
@@ -24,13 +25,13 @@ from unclass.training.engine import Engine
 from unclass.typed_json import plain
 
 LARGEST_SET = 600  # images of each set that are looked at: the figures show 400
-ROLES = {"retrain": "retrained"}
+ROLES = {REFERENCE: "retrained"}
 
 
 def look_at(plan: Plan, jobs: Sequence[Job], part: str, path: Path, engine: Engine) -> dict[str, Any]:
     """Return the `attention`, `decision_space` or `recalibration` of these models, from `path` if it is there."""
     models = _models(plan, jobs)
-    if "original" not in models or len(models) < 2:
+    if ORIGINAL not in models or len(models) < 2:
         raise InputError("there is no finished run to draw; run the command again without `no_run`")
     digests = {role: weights_digest(model) for role, model in models.items()}
     if path.exists():
@@ -67,9 +68,7 @@ def _models(plan: Plan, jobs: Sequence[Job]) -> dict[str, nn.Module]:
     """Return the models of the runs that are done, by role: the original, `retrained`, then the methods' names."""
     found: dict[str, nn.Module] = {}
     for job in jobs:
-        own = job.folder / "model.safetensors"
-        if job.method == "original":
-            own = plan.originals[0] if plan.originals else original_path(plan, job.seed)
+        own = original_path(plan, job.seed) if job.method == ORIGINAL else job.run.model
         if own.exists():
             found[ROLES.get(job.method, job.method)] = load(own)
     return found

@@ -11,14 +11,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from unclass.comparison.rows import FIGURES
-from unclass.comparison.run import choose
+from unclass.comparison.plan import choose
 from unclass.errors import InputError, unknown
+from unclass.metrics import SCORES
 
 SCALES = ("smoke", "fair", "full")
 DRAWINGS = ("table", "attack-success", "time", "attention", "decision-space", "entropy", "recalibration")
 COSTS = ("seconds", "speed-up", "images of D_r", "seconds for all of D_r", "training + s", "disk GB")
-COLUMNS = (*FIGURES.values(), *COSTS)
+COLUMNS = (*SCORES.values(), *COSTS)
 SETUP = "setup.toml"
 
 _EXPERIMENT: dict[str, type] = {

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from unclass.audits.result import Audit
-from unclass.comparison.run import Plan
+from unclass.comparison.plan import Plan
 from unclass.errors import InputError
 from unclass.predictions import load_predictions
 from unclass.reproduction.drawn import look_at
@@ -118,7 +118,7 @@ def _picture(
 def _entropies(jobs: Sequence[Job]) -> Any:
     from unclass.report.figures.comparison import entropies
 
-    paths = {job.method: job.folder / "predictions.safetensors" for job in jobs}
+    paths = {job.method: job.run.predictions for job in jobs}
     models = {method: load_predictions(path) for method, path in paths.items() if path.exists()}
     if not models:
         raise InputError("there is no finished run to draw; run the command again without `no_run`")

@@ -6,16 +6,18 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from unclass.comparison.run import Plan, not_run, original_path, run_folder
+from unclass.comparison.cells import not_run
+from unclass.comparison.layout import Run, original_path, run_of
+from unclass.comparison.plan import ORIGINAL, REFERENCE, Plan
 from unclass.data import DataOptions, ImageData, load_data
 from unclass.errors import InputError
 from unclass.methods.configure import configure
 from unclass.methods.retrain import Retrain
-from unclass.records import read_record
+from unclass.records import Record, read_record
 from unclass.reproduction.experiment import Experiment, Setup
 from unclass.running import Settings
 
-REFERENCES = ("original", "retrain")
+REFERENCES = (ORIGINAL, REFERENCE)
 WAITING = "not yet"
 
 
@@ -26,18 +28,18 @@ class Job:
     method: str
     forget_class: str
     seed: int
-    folder: Path
+    run: Run
     why_not: str = ""
 
     @property
     def done(self) -> bool:
-        return (self.folder / "record.json").exists()
+        return self.run.record.exists()
 
-    def record(self, why: str = WAITING) -> dict[str, Any]:
+    def record(self, why: str = WAITING) -> Record:
         """Return the record, or what stands for one that is not there."""
         if self.done:
-            return read_record(self.folder / "record.json")
-        return not_run(self.method, [self.forget_class], self.seed, self.why_not or why)
+            return read_record(self.run.record)
+        return not_run(self.method, (self.forget_class,), self.seed, self.why_not or why)
 
 
 def load(setup: Setup, options: DataOptions) -> ImageData:
@@ -75,7 +77,7 @@ def make_plans(
             f"{setup.name} starts from pretrained weights; give `set` start=FILE (docs/data.md says where from), "
             "or trained models with `original`"
         )
-    chosen = configure("retrain", data=data.name, preset=setup.preset, options={**setup.recipe, **recipe})
+    chosen = configure(REFERENCE, data=data.name, preset=setup.preset, options={**setup.recipe, **recipe})
     assert isinstance(chosen, Retrain)
     return [
         Plan(
@@ -111,7 +113,7 @@ def list_jobs(setup: Setup, experiments: Sequence[Experiment], plans: Sequence[P
             method,
             plan.data.classes[split.classes[0]],
             plan.seeds[0],
-            run_folder(plan, split, method, plan.seeds[0]),
+            run_of(plan, split, method, plan.seeds[0]),
             why_not(method, setup, plan.seeds[0]),
         )
         for plan in plans
@@ -124,9 +126,9 @@ def time_left(plans: Sequence[Plan], jobs: Sequence[Job]) -> tuple[float, int]:
     """Return the seconds that the remaining runs may take, judged by those done, and for how many there is no guess."""
     took: dict[str, list[float]] = {}
     for job in jobs:
-        if job.done and (cost := job.record()["cost"]):
-            took.setdefault(job.method, []).append(cost["seconds"])
-    to_come = [job.method for job in jobs if not job.done and not job.why_not and job.method != "original"]
-    to_come += ["retrain" for plan in plans if not plan.originals and not original_path(plan, plan.seeds[0]).exists()]
+        if job.done and (cost := job.record().cost):
+            took.setdefault(job.method, []).append(cost.seconds)
+    to_come = [job.method for job in jobs if not job.done and not job.why_not and job.method != ORIGINAL]
+    to_come += [REFERENCE for plan in plans if not plan.originals and not original_path(plan, plan.seeds[0]).exists()]
     known = sum(mean(took[method]) for method in to_come if method in took)
     return known, sum(method not in took for method in to_come)

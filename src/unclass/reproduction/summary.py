@@ -8,10 +8,11 @@ from statistics import mean
 from typing import Any
 
 from unclass.audits.result import Audit
-from unclass.comparison.rows import FIGURES, summarise
+from unclass.comparison.rows import summarise
 from unclass.data import ImageData
 from unclass.errors import InputError
-from unclass.records import environment
+from unclass.metrics import SCORES
+from unclass.records import Record, UpdatesCost, environment
 from unclass.reproduction.experiment import Experiment, Setup
 from unclass.reproduction.schedule import WAITING
 
@@ -22,20 +23,20 @@ def make_summary(
     setup: Setup,
     experiments: Sequence[Experiment],
     data: ImageData,
-    records: Sequence[dict[str, Any]],
+    records: Sequence[Record],
     audits: Sequence[Audit] = (),
 ) -> dict[str, Any]:
     """Return what the tables show: a case for each forgotten class that a run is done of, and where it comes from."""
-    done = [record for record in records if record["figures"]]
-    classes = list(dict.fromkeys(record["forget_classes"][0] for record in done))
+    done = [record for record in records if record.scores is not None]
+    classes = list(dict.fromkeys(record.forget_classes[0] for record in done))
     return {
         "schema": SCHEMA,
         "setup": {**asdict(setup), "runs": [list(run) for run in setup.runs]},
         "command": f"unclass paper {setup.name} --scale {setup.scale}",
         "environment": _environment(done),
-        "precision": sorted({record["precision"] for record in done}),
+        "precision": sorted({record.precision for record in done}),
         "data": {"name": data.name, "train": len(data.train), "test": len(data.test), "classes": list(data.classes)},
-        "recipe": next((_recipe(record) for record in done if record["label"] == "retrain"), {}),
+        "recipe": next((_recipe(record) for record in done if record.label == "retrain"), {}),
         "model": next((_model(record) for record in done), {}),
         "experiments": [asdict(experiment) for experiment in experiments],
         "progress": _progress(records),
@@ -55,65 +56,71 @@ def read_summary(path: Path) -> dict[str, Any]:
     return result
 
 
-def _case(name: str, records: Sequence[dict[str, Any]], audits: Sequence[Audit]) -> dict[str, Any]:
-    members = [record for record in records if record["forget_classes"][0] == name]
+def _case(name: str, records: Sequence[Record], audits: Sequence[Audit]) -> dict[str, Any]:
+    members = [record for record in records if record.forget_classes[0] == name]
     verdicts = {
         audit.subject.method: audit.verdict.status for audit in audits if audit.subject.forget_classes == (name,)
     }
-    # A method that is meant to run on some seeds only has not failed on the others.
-    ran = {record["label"] for record in members if not _left_out(record)}
-    kept = [record for record in members if not (_left_out(record) and record["label"] in ran)]
-    rows = [{**row, **_more(row["method"], kept, verdicts)} for row in summarise(kept)]
-    return {"class": name, "seeds": sorted({record["seed"] for record in members}), "rows": rows}
+    # Seeds that a method was not to run with do not count as failed where it ran with others.
+    ran = {record.label for record in members if not _left_out(record)}
+    kept = [record for record in members if not (_left_out(record) and record.label in ran)]
+    rows = [{**row.as_dict(), **_more(row.method, kept, verdicts)} for row in summarise(kept)]
+    return {"class": name, "seeds": sorted({record.seed for record in members}), "rows": rows}
 
 
-def _progress(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return how many runs are done and how many are planned; those left out on purpose count as neither."""
-    waiting = [record for record in records if record["failed"] == f"not run: {WAITING}"]
+def _progress(records: Sequence[Record]) -> dict[str, int]:
+    """Return how many runs are done of those that were to be; what was left out for a reason is neither."""
+    waiting = [record for record in records if record.failed == f"not run: {WAITING}"]
     done = [record for record in records if not _left_out(record)]
     return {"done": len(done), "planned": len(done) + len(waiting)}
 
 
-def _left_out(record: Mapping[str, Any]) -> bool:
-    return str(record["failed"] or "").startswith("not run")
+def _left_out(record: Record) -> bool:
+    return str(record.failed or "").startswith("not run")
 
 
-def _more(method: str, records: Sequence[dict[str, Any]], verdicts: Mapping[str, str]) -> dict[str, Any]:
+def _more(method: str, records: Sequence[Record], verdicts: Mapping[str, str]) -> dict[str, Any]:
     """Return what a row has beside the comparison's: seeds, the range of each figure, one-off costs, the verdict."""
-    own = [record for record in records if record["label"] == method]
-    done = [record for record in own if record["figures"]]
+    own = [record for record in records if record.label == method]
+    done = [record for record in own if record.scores is not None]
     return {
-        "seeds": [record["seed"] for record in done],
-        "why_not": next((record["failed"] for record in own if record["failed"]), None),
-        "range": {key: _range([record["figures"][key] for record in done]) for key in FIGURES},
-        "retain_images": mean(record["counts"]["retain"] for record in done) if done else None,
-        "sample": next((record["options"]["images"] for record in done if record["options"].get("images")), None),
-        "updates": _updates([record["cost"]["updates"] for record in done if (record["cost"] or {}).get("updates")]),
+        "seeds": [record.seed for record in done],
+        "why_not": next((record.failed for record in own if record.failed), None),
+        "range": {key: _range(_values(done, key)) for key in SCORES},
+        "retain_images": mean(record.counts["retain"] for record in done) if done else None,
+        "sample": next((record.options["images"] for record in done if record.options.get("images")), None),
+        "updates": _updates([record.cost.updates for record in done if record.cost and record.cost.updates]),
         "verdict": verdicts.get(method),
     }
 
 
-def _updates(costs: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
+def _updates(costs: Sequence[UpdatesCost]) -> dict[str, float] | None:
     """Return the mean of what recording cost, as far as it is known."""
-    known = {key: [cost[key] for cost in costs if cost.get(key) is not None] for key in ("bytes", "recording_seconds")}
-    return {key: mean(values) for key, values in known.items() if values} or None
+    known = {key: [getattr(cost, key) for cost in costs] for key in ("bytes", "recording_seconds")}
+    found = {key: [value for value in values if value is not None] for key, values in known.items()}
+    return {key: mean(values) for key, values in found.items() if values} or None
+
+
+def _values(records: Sequence[Record], key: str) -> list[float]:
+    found = [getattr(record.scores, key) for record in records]
+    return [value for value in found if value is not None]
 
 
 def _range(values: Sequence[float]) -> list[float] | None:
     return [min(values), max(values)] if values else None
 
 
-def _environment(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _environment(records: Sequence[Record]) -> dict[str, Any]:
     """Return versions and hardware of the runs; of this machine if there are none."""
-    first = next(iter(records), environment())
-    return {"versions": first["versions"], "hardware": first["hardware"]}
+    known = [record.environment for record in records if record.environment is not None]
+    return asdict(known[0] if known else environment())
 
 
-def _recipe(record: Mapping[str, Any]) -> dict[str, Any]:
+def _recipe(record: Record) -> dict[str, Any]:
     """Return how the models were trained; of a file with pretrained weights its name alone."""
-    return {**record["options"], "start": Path(record["options"]["start"]).name}
+    return {**record.options, "start": Path(record.options["start"]).name}
 
 
-def _model(record: Mapping[str, Any]) -> dict[str, Any]:
-    card = record["original"]["card"]
-    return {"architecture": card["architecture"], "options": card.get("options", {})}
+def _model(record: Record) -> dict[str, Any]:
+    card = record.original.card if record.original is not None else {}
+    return {"architecture": card.get("architecture", ""), "options": card.get("options", {})}

@@ -45,6 +45,12 @@ def is_first() -> bool:
     return int(os.environ.get("RANK", "0")) == 0
 
 
+def wait() -> None:
+    """Let every process go on only when all have come this far: what the first has written is there then."""
+    if world()[1] > 1:
+        dist.barrier()
+
+
 def share(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Return this process's part of a batch; one with fewer images than processes is given to each of them whole."""
     rank, size = world()

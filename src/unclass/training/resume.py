@@ -97,8 +97,8 @@ def _position(found: dict[str, Any]) -> Position:
     """Return a position as it was written; raise if it is none."""
     position = Position(**found)
     for one in fields(Position):
-        value = getattr(position, one.name)
-        kind = {"seconds": float, "done": bool, "epoch_rng": Tensor}.get(one.name, int)
+        value: Any = getattr(position, one.name)
+        kind: Any = {"seconds": float, "done": bool, "epoch_rng": Tensor}.get(one.name, int)
         if not isinstance(value, kind) or (kind in (int, float) and not 0 <= value < float("inf")):
             raise ValueError(f"its {one.name} is {str(value)[:40]}")
     return position

@@ -36,13 +36,13 @@ def load_cifar10(options: DataOptions) -> ImageData:
 
 def find_folder(options: DataOptions) -> Path:
     """Return the folder with the batches: `root`, the one in it, the cached one, or a new download."""
-    if options.root is None:
+    if options.folder is None:
         folder = cache_folder() / FOLDER
         return folder if folder.is_dir() else _download(folder, options)
-    for folder in (options.root, options.root / FOLDER):
+    for folder in (options.folder, options.folder / FOLDER):
         if (folder / "batches.meta").is_file():
             return folder
-    raise InputError(f"{options.root} holds no {FOLDER}; unpack {URL} there, or leave out `root` to download it")
+    raise InputError(f"{options.folder} holds no {FOLDER}; unpack {URL} there, or leave out `root` to download it")
 
 
 def read_pickle(path: Path) -> dict[bytes, Any]:

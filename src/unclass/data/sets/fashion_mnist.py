@@ -45,7 +45,7 @@ def load_fashion_mnist(options: DataOptions) -> ImageData:
 def find_folder(options: DataOptions) -> Path:
     """Return the first folder that holds all four files; download them into the cache if there is none."""
     cache = cache_folder() / "fashion-mnist"
-    for folder in (options.root, DEBIAN, cache):
+    for folder in (options.folder, DEBIAN, cache):
         if folder is not None and all((folder / name).is_file() for name in MD5):
             return folder
     for name, md5 in MD5.items():

@@ -20,7 +20,7 @@ PERSON = re.compile(r"n\d{6}")
 
 def load_vggface2(options: DataOptions) -> ImageData:
     """Read the images of `people` people, drawn by `split_seed` among those with at least `min_images`."""
-    folder = find_folder(options.root)
+    folder = find_folder(options.folder)
     chosen = choose_people(folder, options)
     details = {"people": list(chosen), "min_images": options.min_images}
     options = replace(options, shape=options.shape or (3, SIZE, SIZE))

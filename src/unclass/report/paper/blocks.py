@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from unclass.comparison.rows import Row
 from unclass.errors import InputError, unknown
 from unclass.report.paper.plain import plain
 from unclass.report.paper.table import grid, markdown, noise_band, reasons
@@ -46,7 +47,7 @@ def overview(summary: Mapping[str, Any]) -> str:
     """Return all methods that ran, a table for each class, and under it where the figures come from."""
     parts = []
     for case in summary["cases"]:
-        rows = [row for row in case["rows"] if row["runs"]]
+        rows = [Row.read(row) for row in case["rows"] if row["runs"]]
         parts.append(f"{_forgetting(summary, case)}\n\n{comparison(rows)}\n{noise_band(case)}\n")
     return "\n".join([*parts, f"{provenance(summary)}\n"])
 

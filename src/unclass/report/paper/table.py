@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unclass.comparison.rows import FIGURES
+from unclass.metrics import SCORES
 
 Row = Mapping[str, Any]
 NOISE = ("accuracy_retain", "accuracy_retain_test", "attack_success_rate")
@@ -115,7 +115,7 @@ def noise_band(case: Mapping[str, Any]) -> str:
     row = next((row for row in case["rows"] if row["method"] == "retrain"), None)
     if row is None or row["runs"] < 2:
         return "One retrained model: no noise band."
-    bands = [f"{FIGURES[key]} {_band(row['range'][key])}" for key in NOISE]
+    bands = [f"{SCORES[key]} {_band(row['range'][key])}" for key in NOISE]
     return f"Between the {row['runs']} retrained models: {', '.join(bands)}."
 
 
@@ -144,7 +144,7 @@ def _number(row: Row | None, column: str) -> Number | None:
     if row is None or not row["runs"]:
         return None
     several = row["runs"] > 1
-    for key, heading in FIGURES.items():
+    for key, heading in SCORES.items():
         if heading == column:
             return Number(100 * row[key]["mean"], 100 * row[key]["spread"] if several else None)
     value = _cost(row, column)

@@ -1,0 +1,220 @@
+"""Arguments in any form that people have them in, brought into one: classes, models, data, devices, methods."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import index
+from pathlib import Path
+from typing import Any, SupportsIndex
+
+import torch
+from torch import nn
+
+from unclass.compatibility import check_fit, does_not_take, usable
+from unclass.data import Batches, DataOptions, ImageData, Split, image_data, listed_rows, load_data
+from unclass.data.classes import find_class, indices
+from unclass.errors import InputError
+from unclass.methods import Method
+from unclass.methods.configure import configure, name_of
+from unclass.models import Classifier, Opening
+from unclass.models.any_model import device_of, inner
+from unclass.models.any_output import logits_of, looking
+from unclass.running import original_recipe
+from unclass.training.engine import Engine
+
+Label = str | int
+Classes = Label | Sequence[Label]
+Listed = str | Path | Sequence[str | int | Path]
+Model = nn.Module | str | Path
+DEFAULT_METHOD = "boundary-shift"
+DEFAULT_MODELS = {"digits": "small-cnn", "fashion-mnist": "small-cnn", "cifar10": "all-cnn", "vggface2": "resnet-50"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model and the images that it is to forget, or has forgotten, in normal form.
+
+    `given` is the model as it was handed in, or opened from a file, and `work` one that shares its weights and gives a
+    tensor of logits. `workers` decode streamed images.
+    """
+
+    given: nn.Module
+    work: nn.Module
+    data: ImageData
+    split: Split
+    workers: int = 0
+
+
+def labels_of(classes: Classes | None) -> tuple[Label, ...]:
+    """Return classes, given as one or several names or indices, as a tuple.
+
+    >>> labels_of("35"), labels_of(3), labels_of(["deer", 5])
+    (('35',), (3,), ('deer', 5))
+    """
+    if classes is None:
+        return ()
+    several = not isinstance(classes, str | bytes) and hasattr(classes, "__iter__") and not _is_scalar(classes)
+    return tuple(_label(one) for one in classes) if several else (_label(classes),)  # type: ignore[union-attr]
+
+
+def _is_scalar(value: Any) -> bool:
+    """Whether a tensor or array holds one number and nothing to walk through."""
+    return getattr(value, "ndim", None) == 0
+
+
+def _label(value: Any) -> Label:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        return index(value)
+    raise InputError(f"class {value!r} is a {type(value).__name__}; give its name or its index, such as 'deer' or 3")
+
+
+def engine_for(model: nn.Module, engine: Engine | None = None, device: str | torch.device | None = None) -> Engine:
+    """Return where to compute: as the engine or the device says, else where the model lies."""
+    if engine is None:
+        return Engine(device=str(device if device is not None else device_of(model)))
+    return engine if device is None else replace(engine, device=str(device))
+
+
+def batch_size_of(data: Any, asked: int | None) -> int:
+    """Return how many images a batch has: as asked for, else as the data comes, else 64."""
+    return asked or getattr(data, "batch_size", None) or 64
+
+
+def case_for(
+    model: Model,
+    data: Any,
+    classes: Classes | None = (),
+    *,
+    head: str = "",
+    forget_only: bool = False,
+    forget_list: Listed | None = None,
+    test: bool = False,
+    data_options: DataOptions | None = None,
+    opening: Opening | None = None,
+) -> Case:
+    """Return model and data in normal form, parted into what is forgotten and what stays."""
+    labels = labels_of(classes)
+    workers = getattr(data, "num_workers", 0 if data_options is None else data_options.workers)
+    given, images = model_and_data(
+        model, data, labels, forget_only=forget_only, test=test, data_options=data_options, opening=opening
+    )
+    rows = None if forget_list is None else listed_rows(forget_list, images)
+    split = Split.of(images, labels, forget_only=forget_only, rows=rows)
+    return Case(given, usable(given, images, head), images, split, workers)
+
+
+def model_and_data(
+    model: Model,
+    data: Any,
+    labels: Sequence[Label] = (),
+    *,
+    forget_only: bool = False,
+    test: bool = False,
+    data_options: DataOptions | None = None,
+    opening: Opening | None = None,
+) -> tuple[nn.Module, ImageData]:
+    """Return a model and the data that is read for it. A path is opened; `opening` says of what network it is."""
+    if isinstance(model, nn.Module):
+        return model, data_for(model, data, labels, forget_only=forget_only, test=test, data_options=data_options)
+    if not isinstance(model, str | Path):
+        raise InputError(f"the model is a {type(model).__name__}; give a torch.nn.Module or the path of a checkpoint")
+    how = opening or Opening()
+    path = weights_of(Path(model) if str(model) else None, how)
+    known = how.open_alone(path)
+    asked = known if known is not None else nn.Identity()
+    images = data_for(asked, data, labels, forget_only=forget_only, test=test, data_options=data_options)
+    found = known if known is not None else how.open(path, images.classes, images.train.shape)
+    check_fit(found, images, str(path or how.spec))
+    return found, images
+
+
+def weights_of(path: Path | None, opening: Opening) -> Path | None:
+    """Return the file or folder that holds a model's weights; raise if there is none and no network either."""
+    if path is None and not opening.spec:
+        raise InputError("no model was given; give a checkpoint, or `model` with `weights` FILE")
+    if path is not None and not path.exists():
+        raise InputError(f"there is no checkpoint {path}; train one with: unclass train DATA --out {path.name}")
+    return path or opening.own_weights()
+
+
+def data_for(
+    model: nn.Module,
+    data: Any,
+    labels: Sequence[Label] = (),
+    *,
+    forget_only: bool = False,
+    test: bool = False,
+    data_options: DataOptions | None = None,
+) -> ImageData:
+    """Return data of any kind for a model: a spec, a data set, a Dataset, a DataLoader, or two of these.
+
+    One Dataset or DataLoader holds training images, or with `test` test images; a pair holds both, in this order.
+    """
+    if isinstance(data, ImageData):
+        return data
+    bare, options = inner(model), data_options or DataOptions()
+    if isinstance(data, str):
+        return load_data(data, asked_by(bare, options, labels, forget_only=forget_only))
+    options = asked_by(bare, options)
+    both = isinstance(data, tuple | list) and len(data) == 2
+    options = replace(options, only=options.classes if (forget_only or test) and not both else ())
+    train, held_out = data if both else (None, data) if test else (data, None)
+    found = image_data(train, held_out, options=options)
+    if isinstance(bare, nn.Identity):
+        return found
+    count = class_count(bare, found)
+    if len(found.classes) < count and found.classes == indices(len(found.classes)):
+        found = replace(found, classes=indices(count))
+    if len(found.classes) != count:
+        raise InputError(f"the data has {len(found.classes)} classes, the model {count} outputs; correct the labels")
+    return found
+
+
+def asked_by(
+    model: nn.Module, where: DataOptions, classes: Sequence[str | int] = (), *, forget_only: bool = False
+) -> DataOptions:
+    """Return how to read your own images for a model: its class names, its picture size, and if need be D_f alone."""
+    if isinstance(model, Classifier):
+        where = replace(where, classes=model.card.classes, shape=where.shape or model.card.shape)
+    if not forget_only:
+        return where
+    if not classes:
+        raise InputError("the class of the images to forget was not given; name it with `classes`")
+    if not where.classes:
+        raise InputError("the model does not name its classes, so which to forget is unknown; give it a card")
+    found = (find_class(where.classes, label, " in the model") for label in classes)
+    return replace(where, only=tuple(where.classes[index] for index in found))
+
+
+def class_count(model: nn.Module, data: ImageData) -> int:
+    """Return how many outputs a model has for the first image of a data set."""
+    images = data.train if len(data.train) else data.test
+    x, _ = next(iter(Batches(images.select(torch.arange(1)), 1)))
+    try:
+        with looking(model):
+            output = model(x.to(device_of(model)))
+    except (RuntimeError, ValueError, TypeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise does_not_take(x.shape[1:], error) from error
+    if isinstance(model, Classifier) and (model.mean.any() or (model.std != 1).any()):
+        low, high = x.min().item(), x.max().item()
+        if low < 0 or high > 1:
+            given = f"images from {low:.2f} to {high:.2f}"
+            raise InputError(f"the model normalises images itself and was given {given}; give pixels in [0, 1]")
+    return logits_of(output, x).shape[1]
+
+
+def method_for(
+    model: nn.Module, data: ImageData, method: str | Method, preset: str | None, options: Mapping[str, Any]
+) -> Method:
+    """Return the method to run; the reference repeats the recipe on the model's card unless told otherwise."""
+    if not isinstance(method, str):
+        if preset is not None or options:
+            raise InputError(f"{method} has its options already; give preset and options with a method's name")
+        return method
+    if method == "retrain" and preset is None:
+        known = original_recipe(model, data.name)
+        return configure(name_of(known), options={**vars(known), **options})
+    return configure(method, data=data.name, preset=preset, options=options)

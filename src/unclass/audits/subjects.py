@@ -1,0 +1,94 @@
+"""The models of an audit, given as networks or as paths of checkpoints, and what files beside these know."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from unclass.arguments import Model, model_and_data
+from unclass.audits.shadow import Shadows, train_shadows
+from unclass.compatibility import check_fit
+from unclass.data import DataOptions, ImageData, Split
+from unclass.errors import InputError
+from unclass.methods.configure import configure
+from unclass.models import Opening
+from unclass.records import Record, read_record
+from unclass.running import Settings
+from unclass.training.engine import Engine
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """Models by role, the shadow models among them apart, the data, and the records beside the checkpoints."""
+
+    models: Mapping[str, nn.Module]
+    shadow_models: Sequence[nn.Module]
+    data: ImageData
+    records: Mapping[str, Record]
+    names: Mapping[str, str]
+    workers: int
+
+    @property
+    def about(self) -> dict[str, dict[str, Any]]:
+        """What is known of each role beside its weights: name, method, seconds."""
+        return {role: {"name": name, **_known(self.records.get(role))} for role, name in self.names.items()}
+
+    def shadows(self, count: int, split: Split, engine: Engine, seed: int) -> Shadows | None:
+        """Return the shadow models that were given or that are to be trained; None if there are to be none."""
+        if self.shadow_models:
+            return Shadows(self.shadow_models, [self.models[role] for role in self.models if "retrained" in role])
+        if not count:
+            return None
+        record = self.records.get("unlearned")
+        if record is None:
+            name = self.names.get("unlearned", "the unlearned model")
+            raise InputError(
+                f"no record beside {name} says how it was unlearned; give `shadow_models` instead of `shadow`"
+            )
+        method = configure(record.method, options=record.options)
+        settings = Settings(seed, record.batch_size or 64)
+        return train_shadows(self.models["original"], self.data, split, method, count, engine, settings)
+
+
+def open_subjects(
+    roles: Mapping[str, Model],
+    shadow_models: Sequence[Model],
+    data: Any,
+    *,
+    data_options: DataOptions | None = None,
+    opening: Opening | None = None,
+) -> Subjects:
+    """Open what is given as a path; the data is read for the original."""
+    how, workers = opening or Opening(), getattr(data, "num_workers", data_options.workers if data_options else 0)
+    original, images = model_and_data(roles["original"], data, data_options=data_options, opening=how)
+    paths = {role: Path(model) for role, model in roles.items() if not isinstance(model, nn.Module)}
+
+    def opened(model: Model) -> nn.Module:
+        if isinstance(model, nn.Module):
+            return model
+        if not Path(model).exists():
+            raise InputError(f"there is no checkpoint {model}; train one with: unclass train DATA --out {model}")
+        found = how.open(Path(model), images.classes, images.train.shape)
+        check_fit(found, images, str(model))
+        return found
+
+    models = {role: original if role == "original" else opened(model) for role, model in roles.items()}
+    records = {role: record for role, path in paths.items() if (record := _beside(path)) is not None}
+    names = {role: path.name for role, path in paths.items()}
+    return Subjects(models, [opened(model) for model in shadow_models], images, records, names, workers)
+
+
+def _beside(path: Path) -> Record | None:
+    """Return the record beside a checkpoint: `model.json` from `forget`, `record.json` from `compare`."""
+    for one in (path.with_suffix(".json"), path.with_name("record.json")):
+        if one.is_file():
+            return read_record(one)
+    return None
+
+
+def _known(record: Record | None) -> dict[str, Any]:
+    if record is None:
+        return {}
+    return {"seconds": record.cost.seconds if record.cost else None, "method": record.label or record.method}

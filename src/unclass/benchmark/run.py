@@ -1,0 +1,98 @@
+"""Bench: one call from a data set's name to how fast each method is on this machine."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from unclass.api import train
+from unclass.arguments import DEFAULT_MODELS, Classes, labels_of
+from unclass.benchmark.measure import RETRAIN_IMAGES, measure_methods
+from unclass.compatibility import check_fit
+from unclass.data import DataOptions, ImageData, Split, load_data
+from unclass.models import Classifier, load
+from unclass.records import command
+from unclass.running import Settings, new_model
+from unclass.storage import write_atomically, write_json
+from unclass.training.engine import Engine
+
+DEFAULT_CLASSES = {"digits": "3", "cifar10": "deer"}
+QUICKLY_TRAINED = ("digits",)
+
+
+@dataclass(frozen=True, repr=False)
+class Bench:
+    """What a bench measured; `content` is what bench.json holds, `written` the files that were asked for."""
+
+    content: Mapping[str, Any]
+    written: tuple[Path, ...] = ()
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{row['method']} {row['seconds']:.3g} s" for row in self.content["rows"])
+        return f"<Bench on {self.content['data']}: {rows}>"
+
+    def save(self, folder: str | Path) -> "Bench":
+        """Write the result as JSON and, where growth was measured, its figure."""
+        out = Path(folder)
+        written = [write_json(out / "bench.json", dict(self.content))]
+        if self.content["growth"]:
+            from unclass.report.figures.growth import growth_figure  # matplotlib takes a second to import
+
+            save = partial(growth_figure(self.content["growth"]).savefig, dpi=150, format="png")
+            written.append(write_atomically(out / "growth.png", save))
+        return replace(self, written=tuple(written))
+
+
+def bench(
+    data: ImageData | str = "digits",
+    *,
+    original: str | Path | None = None,
+    model: str | None = None,
+    model_options: Mapping[str, Any] | None = None,
+    classes: Classes | None = None,
+    repeats: int = 3,
+    retrain_images: int = RETRAIN_IMAGES,
+    grow: bool = True,
+    seed: int = 0,
+    batch_size: int = 64,
+    engine: Engine | None = None,
+    data_options: DataOptions | None = None,
+    out: str | Path | None = None,
+) -> Bench:
+    """Time the boundary methods beside retraining on this machine; with `out` also write what was found.
+
+    Example: `unclass.bench("cifar10", original="all-cnn.safetensors", out="bench")`
+    """
+    options, engine = data_options or DataOptions(), engine or Engine()
+    images = load_data(data, options) if isinstance(data, str) else data
+    settings = Settings(seed, batch_size, options.workers)
+    split = Split.of(images, labels_of(classes) or (DEFAULT_CLASSES.get(images.name, images.classes[0]),))
+    name = model or DEFAULT_MODELS.get(images.name, "resnet-18")
+    classifier, weights = subject(images, original, name, model_options or {}, engine, settings)
+    found = measure_methods(
+        classifier, images, split, engine, settings, repeats=repeats, retrain_images=retrain_images, grow=grow
+    )
+    found["model"]["weights"] = weights
+    result = Bench({**found, "command": command()})
+    return result if out is None else result.save(out)
+
+
+def subject(
+    data: ImageData,
+    original: str | Path | None,
+    name: str,
+    options: Mapping[str, Any],
+    engine: Engine,
+    settings: Settings,
+) -> tuple[Classifier, str]:
+    """Return the model to measure with, and where its weights come from."""
+    if original is not None:
+        loaded = load(original)
+        check_fit(loaded, data, str(original))
+        return loaded, Path(original).name
+    if data.name in QUICKLY_TRAINED:
+        size = settings.batch_size
+        fresh = train(data, name, seed=settings.seed, batch_size=size, engine=replace(engine), model_options=options)
+        return fresh, "trained for this bench"
+    return new_model(data, name, options).eval(), "untrained (boundary-shift stops by what it sees: give `original`)"

@@ -1,0 +1,76 @@
+"""What to compare: methods × classes × seeds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from unclass.data import ImageData, Split
+from unclass.errors import InputError
+from unclass.methods import Method
+from unclass.methods.configure import check, configure, name_of, options_of
+from unclass.methods.retrain import Retrain
+from unclass.running import Settings
+
+ORIGINAL, REFERENCE = "original", "retrain"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to compare. `methods` are names, or `name@preset`; `originals` are checkpoints, one for each seed.
+
+    `classes` are groups: each is forgotten at once, one group after the other. Unless `strict`, a method whose recorded
+    updates are missing does not stop the others: what it yields says why.
+    """
+
+    data: ImageData
+    out: Path
+    methods: Sequence[str | Method]
+    classes: Sequence[Sequence[str | int]]
+    seeds: Sequence[int] = (0,)
+    model: str = "small-cnn"
+    model_options: Mapping[str, Any] = field(default_factory=dict)
+    recipe: Retrain | None = None
+    originals: Sequence[Path] = ()
+    settings: Settings = field(default_factory=Settings)
+    strict: bool = True
+
+    def __post_init__(self) -> None:
+        if self.originals and len(self.originals) != len(self.seeds):
+            raise InputError(f"{len(self.originals)} originals for {len(self.seeds)} seeds; give one for each seed")
+        _ = self.chosen
+
+    def splits(self) -> list[Split]:
+        """Return the four sets for each group of classes."""
+        return [Split.of(self.data, labels) for labels in self.classes]
+
+    def names(self, split: Split) -> tuple[str, ...]:
+        """Return the names of the classes that a split forgets."""
+        return tuple(self.data.classes[index] for index in split.classes)
+
+    @cached_property
+    def chosen(self) -> dict[str, Method | None]:
+        """Everything that is run, by its label: the original, the reference, then the methods."""
+        return {label_of(spec): choose(spec, self.data.name) for spec in (ORIGINAL, REFERENCE, *self.methods)}
+
+    def audited(self) -> list[str]:
+        """Return the methods that an audit looks at."""
+        return [label for label in self.chosen if label not in (ORIGINAL, REFERENCE)]
+
+
+def choose(spec: str | Method, data_name: str) -> Method | None:
+    """Return the method that `name` or `name@preset` stands for; None for the original."""
+    if not isinstance(spec, str):
+        return check(spec)
+    name, _, preset = spec.partition("@")
+    return None if name == ORIGINAL else configure(name, data=data_name, preset=preset or None)
+
+
+def label_of(spec: str | Method) -> str:
+    """Return what a method is called in tables: its name as it was given, or name and options that were changed."""
+    if isinstance(spec, str):
+        return spec
+    usual = options_of(type(spec)())
+    changed = ",".join(f"{key}={value}" for key, value in options_of(spec).items() if value != usual[key])
+    return f"{name_of(spec)}({changed})" if changed else name_of(spec)

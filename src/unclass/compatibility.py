@@ -1,0 +1,55 @@
+"""Does a model fit the data? What does not fit is said before anything runs."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from unclass.data import ImageData
+from unclass.errors import InputError
+from unclass.models import Classifier
+from unclass.models.any_model import inner, with_logits
+
+
+def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the model") -> nn.Module:
+    """Return a model that gives a tensor of logits for a data set's classes: the given one where it does.
+
+    Otherwise one that shares its weights. `head` names its last layer where that cannot be found.
+    """
+    check_fit(inner(model), data, where)
+    check_finite(model, where)
+    try:
+        return with_logits(model, torch.zeros(2, *data.train.shape), len(data.classes), head)
+    except (RuntimeError, ValueError, TypeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise does_not_take(data.train.shape, error, where) from error
+
+
+def check_finite(model: nn.Module, where: str = "the model") -> None:
+    """Raise if a model has weights or statistics that are no numbers: whatever came out would mean nothing."""
+    for name, tensor in model.state_dict().items():
+        if isinstance(tensor, Tensor) and tensor.is_floating_point() and not torch.isfinite(tensor).all():
+            raise InputError(
+                f"{where} has weights that are not finite ({name}); its training had failed: give an earlier checkpoint"
+            )
+
+
+def does_not_take(shape: Sequence[int], error: Exception, where: str = "the model") -> InputError:
+    """Return the error for images that a model cannot take."""
+    size, reason = " × ".join(map(str, shape)), " ".join(str(error).split())[:200]
+    return InputError(f"{where} cannot take images of {size} ({reason}); transform them as in training")
+
+
+def check_fit(model: nn.Module, data: ImageData, where: str = "the model") -> None:
+    """Raise unless a model has the classes and picture size of a data set."""
+    if not isinstance(model, Classifier):
+        return
+    card = model.card
+    if card.classes != data.classes:
+        have = f"{len(card.classes)} classes ({card.classes[0]} … {card.classes[-1]})"
+        given = f"{len(data.classes)} ({data.classes[0]} … {data.classes[-1]})"
+        raise InputError(f"{where} has {have}, {data.name} has {given}; give the data that it was trained on")
+    if card.shape[0] != data.train.shape[0]:
+        channels = f"{card.shape[0]} colour channels, {data.name} has {data.train.shape[0]}"
+        raise InputError(f"{where} takes pictures of {channels}; give the data that it was trained on")

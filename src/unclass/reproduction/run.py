@@ -1,0 +1,120 @@
+"""Paper: one call from a setup's name to the paper's tables and figures beside its own numbers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from unclass.comparison.audits import audit_runs
+from unclass.comparison.cells import run_plan
+from unclass.comparison.plan import Plan
+from unclass.data import DataOptions
+from unclass.errors import InputError
+from unclass.reproduction.experiment import Experiment, Setup, find, read_experiment, read_setup
+from unclass.reproduction.outputs import write_outputs
+from unclass.reproduction.schedule import WAITING, Job, list_jobs, load, make_plans, time_left
+from unclass.reproduction.summary import make_summary
+from unclass.storage import write_json
+from unclass.training import distributed
+from unclass.training.engine import Engine
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, repr=False)
+class Paper:
+    """What a reproduction made: `summary` is what summary.json holds, `written` names the files by kind."""
+
+    summary: Mapping[str, Any]
+    written: Mapping[str, Any]
+    out: Path
+
+    def __repr__(self) -> str:
+        done = self.summary.get("progress", {})
+        return f"<Paper: {done.get('done', 0)} of {done.get('planned', 0)} runs done, in {self.out}>"
+
+
+def paper(
+    what: str,
+    *,
+    scale: str = "smoke",
+    data_options: DataOptions | None = None,
+    originals: Sequence[str | Path] = (),
+    recipe: Mapping[str, Any] | None = None,
+    model_options: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+    audited: bool = False,
+    run: bool = True,
+    engine: Engine | None = None,
+    tell: Tell | None = None,
+) -> Paper:
+    """Make the paper's tables and figures beside its own numbers; goes on where it was when called again.
+
+    `what` is `cifar10`, `faces`, one of theirs such as `cifar10/table1`, or a folder or file of one's own. Without
+    `run` only tables and figures of what is done are written. `tell` is given a line for each run.
+
+    Example: `unclass.paper("cifar10", scale="smoke", out="paper-cifar10")`
+    """
+    setup, experiments = _open(what, scale)
+    options, engine, say = data_options or DataOptions(), engine or Engine(), tell or (lambda line: None)
+    data = load(setup, options)
+    folder = Path(out or f"unclass-paper-{setup.name}-{scale}")
+    plans = make_plans(
+        setup, experiments, data, folder,
+        recipe=recipe or {}, model_options=model_options or {}, originals=[Path(one) for one in originals],
+        workers=options.workers,
+    )  # fmt: skip
+    jobs = list_jobs(setup, experiments, plans)
+    reasons = _run(plans, jobs, engine, say) if run else {}
+    records = [job.record(reasons.get((job.method, job.forget_class, job.seed), WAITING)) for job in jobs]
+    if not distributed.is_first():
+        return Paper({}, {}, folder)
+    audits = [one for plan in _by_class(setup, plans) for one in audit_runs(plan, engine)] if audited else []
+    summary = make_summary(setup, experiments, data, records, audits)
+    write_json(folder / "summary.json", summary)
+    return Paper(summary, write_outputs(summary, plans, jobs, audits, folder, engine), folder)
+
+
+def _open(what: str, scale: str) -> tuple[Setup, list[Experiment]]:
+    setup, files = find(what)
+    if not files:
+        raise InputError(f"{what} has no experiments beside {setup.name}; add a file for a table or figure")
+    experiments = sorted((read_experiment(file) for file in files), key=lambda one: one.draw != "table")
+    return read_setup(setup, scale), experiments
+
+
+def _run(plans: Sequence[Plan], jobs: Sequence[Job], engine: Engine, tell: Tell) -> dict[tuple[str, str, int], str]:
+    """Run what is not done, saying what is left; return why runs could not be."""
+    reasons = {}
+    before = {(job.method, job.forget_class, job.seed) for job in jobs if job.done}
+    tell(_left(plans, jobs))
+    for plan in plans:
+        for record in run_plan(plan, engine):
+            key = (record.label, record.forget_classes[0], record.seed)
+            if record.failed:
+                reasons[key] = record.failed.removeprefix("not run: ")
+            took = f"{record.cost.seconds:.1f} s" if record.cost else "evaluated"
+            if key not in before:
+                tell(f"{key[0]}, {key[1]}, seed {key[2]}: {record.failed or took}; {_left(plans, jobs)}")
+    return reasons
+
+
+def _left(plans: Sequence[Plan], jobs: Sequence[Job]) -> str:
+    """Say how many runs are done and what the others may take."""
+    wanted = [job for job in jobs if not job.why_not]
+    seconds, unknown = time_left(plans, jobs)
+    known = f"about {max(1, round(seconds / 60))} minutes left" if seconds else ""
+    rest = f"{unknown} of unknown length" if unknown else ""
+    text = " and ".join(part for part in (known, rest) if part)
+    return f"{sum(job.done for job in wanted)} of {len(wanted)} runs done" + (f", {text}" if text else "")
+
+
+def _by_class(setup: Setup, plans: Sequence[Plan]) -> list[Plan]:
+    """Return a comparison for each class with all its seeds, for the audit to see every retrained model."""
+    result = []
+    for label, seeds in setup.runs:
+        own = [plan for plan in plans if plan.seeds[0] in seeds]
+        originals = [path for plan in own for path in plan.originals]
+        first = own[0]
+        result.append(replace(first, classes=[[label]], seeds=list(seeds), originals=originals, strict=False))
+    return result
