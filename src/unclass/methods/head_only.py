@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from unclass.data.split import TrainingData
-from unclass.methods.method import Counts, Method, Needs, Passes, Role, option
+from unclass.methods.method import RETAIN_SAMPLE, Counts, Method, Needs, Passes, Role, option
 from unclass.models.head import Head, find_head, head_inputs
 from unclass.training.engine import Engine
 
@@ -26,6 +26,7 @@ class HeadOnly(Method):
     epochs: int = option(20, "walks through what the head is given")
     lr: float = option(0.01, "learning rate of AdamW")
     images: int = option(5000, "of D_f and of D_r, at most")
+    retain_sample: int = option(0, RETAIN_SAMPLE)
 
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     needs_head: ClassVar[bool] = True
@@ -38,7 +39,7 @@ class HeadOnly(Method):
         head = find_head(copy, first)
         lessons = [
             *self._lessons(copy, head, data.forget, data.classes, engine),
-            *self._lessons(copy, head, data.retain, data.classes, engine),
+            *self._lessons(copy, head, data.sample(self.retain_sample), data.classes, engine),
         ]
 
         def loss(layer: nn.Module, features: Tensor, wanted: Tensor) -> Tensor:
@@ -50,7 +51,7 @@ class HeadOnly(Method):
 
     def passes(self, counts: Counts) -> Passes:
         seen = [min(1.0, self.images / max(1, count)) for count in (counts.forget, counts.retain)]
-        return Passes(forget_looks=seen[0], retain_looks=seen[1])
+        return Passes(forget_looks=seen[0], retain_looks=min(seen[1], counts.share(self.retain_sample)))
 
     @torch.no_grad()
     def _lessons(

@@ -1,0 +1,106 @@
+"""UNSIR: learn noise that is nothing like the class, train on it as the class, then repair (Tarun et al. 2023)."""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from unclass.data.batches import Batches
+from unclass.data.images import ImageSet
+from unclass.data.pairs import Paired
+from unclass.data.split import TrainingData
+from unclass.methods.method import (
+    BATCH_NORM,
+    RETAIN_SAMPLE,
+    Counts,
+    Method,
+    Needs,
+    Passes,
+    Preset,
+    cross_entropy,
+    option,
+)
+from unclass.training.engine import BatchNormMode, Engine, Optimiser
+
+Batch = tuple[Tensor, Tensor]
+
+
+@dataclass(frozen=True)
+class Unsir(Method):
+    """Learn noise that maximises CE for the class, impair by an epoch on noise and D_r, repair by an epoch on D_r.
+
+    "Fast Yet Effective Machine Unlearning" (Tarun et al. 2023): the noise minimises −CE(f₀(n), t) + 0.1 ‖n‖² (mean over
+    its pixels) by Adam at 0.1, and then stands for the class, whose images are never seen. Each batch of D_r is joined
+    by as many noises of each class. The published learning rates are 0.02 to impair and 0.01 to repair; the epochs are
+    one each. Noise is not clamped to what pictures may be, as in the released code.
+    """
+
+    noise_steps: int = option(40, "steps by which the noise is learned")
+    noise_lr: float = option(0.1, "learning rate of the noise, by Adam")
+    noise_weight: float = option(0.1, "weight of the noise's size")
+    noises: int = option(256, "how many noises for each class")
+    impair_lr: float = option(0.02, "learning rate on noise and remaining images")
+    repair_lr: float = option(0.01, "learning rate on the remaining images")
+    epochs: int = option(1, "passes over the remaining images, to impair and again to repair")
+    optimiser: Optimiser = option("sgd", "sgd or adamw")
+    batch_norm: BatchNormMode = option("train", BATCH_NORM)
+    retain_sample: int = option(0, RETAIN_SAMPLE)
+
+    needs: ClassVar[Needs] = Needs.RETAIN
+    whole_classes: ClassVar[bool] = True
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": {"noise_lr": 0.1, "noise_weight": 0.1, "impair_lr": 0.02, "repair_lr": 0.01, "epochs": 1},
+    }
+
+    def passes(self, counts: Counts) -> Passes:
+        """The noise joins the remaining images: twice as much to impair, and its own steps before."""
+        learned = self.noise_steps * self.noises / max(1, counts.retain)
+        return Passes(retain_trains=learned + 3 * self.epochs * counts.share(self.retain_sample))
+
+    def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
+        retain = data.sample(self.retain_sample)
+        x, _ = next(iter(retain))
+        original = engine.place(deepcopy(model)).eval()
+        noise = Batches(self.noise(original, x, data.classes, engine), len(x), shuffle=True)
+
+        def impaired(unlearned: nn.Module, noise: Batch, retain: Batch) -> Tensor:
+            return cross_entropy(unlearned, torch.cat([noise[0], retain[0]]), torch.cat([noise[1], retain[1]]))
+
+        unlearned = engine.fit(
+            deepcopy(model),
+            Paired(noise, retain),
+            impaired,
+            epochs=self.epochs,
+            lr=self.impair_lr,
+            optimiser=self.optimiser,
+            batch_norm=self.batch_norm,
+            resumable=False,
+            what="unsir, impair",
+        )
+        return engine.fit(
+            unlearned,
+            retain,
+            cross_entropy,
+            epochs=self.epochs,
+            lr=self.repair_lr,
+            optimiser=self.optimiser,
+            batch_norm=self.batch_norm,
+            what="unsir, repair",
+        )
+
+    def noise(self, original: nn.Module, like: Tensor, classes: tuple[int, ...], engine: Engine) -> ImageSet:
+        """Return noise that the original takes least for the classes, labelled as them."""
+        labels = torch.tensor(classes).repeat_interleave(self.noises)
+        n = torch.randn(len(labels), *like.shape[1:]).to(engine.device).requires_grad_(True)
+        y = labels.to(engine.device)
+        steps = torch.optim.Adam([n], lr=self.noise_lr)
+        for _ in range(self.noise_steps):
+            steps.zero_grad()
+            with engine.arithmetic():
+                loss = -F.cross_entropy(original(n).float(), y) + self.noise_weight * n.square().mean()
+            loss.backward()
+            steps.step()
+        return ImageSet.of(n.detach().cpu(), labels)
