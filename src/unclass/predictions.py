@@ -46,6 +46,11 @@ class Predictions:
         return self.logits.argmax(dim=1)
 
     @cached_property
+    def correct(self) -> Tensor:
+        """Whether each image is predicted as what it is."""
+        return self.classes == self.labels
+
+    @cached_property
     def entropy(self) -> Tensor:
         """Entropy of each output in nats."""
         terms: Tensor = torch.special.entr(self.probabilities)

@@ -11,9 +11,18 @@ from unclass.audits.attention import grad_cam, last_convolution
 from unclass.audits.catalogue import CHECKS, Kind
 from unclass.audits.check import Measure
 from unclass.audits.decision_space import embed
-from unclass.audits.limits import at_most_chance, nearer_to_retrained, no_advantage, unharmed, within
+from unclass.audits.limits import (
+    at_most_chance,
+    nearer_to_retrained,
+    no_advantage,
+    unharmed,
+    well_below_original,
+    within,
+)
 from unclass.audits.observe import look, observe, sample_split
+from unclass.audits.provenance import notices
 from unclass.audits.recalibration import CURVE, recalibrate, recalibration_curve
+from unclass.audits.result import AuditedModel
 from unclass.audits.shadow import Shadows
 from unclass.audits.thumbnails import data_uri, heat_uri
 from unclass.audits.verdict import counted, decide, self_check, tiles
@@ -86,14 +95,27 @@ def test_recalibration_averages_over_all_batches(model: Classifier, split: Split
 
 @pytest.mark.parametrize("gap, found", [(20.0, 1.0), (0.0, 0.0)])
 def test_probes_find_a_class_that_stands_apart_and_not_one_that_does_not(gap: float, found: float) -> None:
+    features, labels = apart(gap)
+    assert probe.nearest_mean(features, labels).share == pytest.approx(found, abs=0.45)
+    assert probe.linear_probe(features, labels) >= found - 0.05
+
+
+def test_the_same_reading_has_no_noise_beside_itself_and_another_one_has() -> None:
+    one, other = (probe.nearest_mean(*apart(gap)) for gap in (2.0, 1.0))
+    assert one.deviation(one) == 0 < one.deviation(other)
+    assert one.hits.shape == (probe.ONE_SHOT_DRAWS, 60)
+    assert one.hits.isnan().sum(dim=1).tolist() == [1] * probe.ONE_SHOT_DRAWS  # an image is not read from itself
+
+
+def apart(gap: float) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+    """Features of two classes that stay and of one that lies so far from the first."""
     generator = torch.Generator().manual_seed(0)
     labels = {name: torch.full((30,), 2) for name in ("forget", "forget_test")} | {"retain": torch.arange(2).repeat(30)}
     features = {name: torch.randn(len(y), 8, generator=generator) for name, y in labels.items()}
     features["retain"][:, 0] += 20 * labels["retain"]
     for name in ("forget", "forget_test"):
         features[name][:, 1] += gap
-    assert probe.nearest_mean(features, labels) == pytest.approx(found, abs=0.45)
-    assert probe.linear_probe(features, labels) >= found - 0.05
+    return features, labels
 
 
 def test_relearning_curves_start_at_the_model_and_leave_it_alone(
@@ -117,17 +139,40 @@ def test_relearning_that_diverges_is_tried_with_smaller_steps(
 
 
 def test_limits_follow_the_retrained_models() -> None:
-    assert at_most_chance(10)([]).threshold == 0.1
+    assert at_most_chance(10)([]).threshold == at_most_chance(200)([]).threshold == 0.1
+    assert at_most_chance(2)([]).threshold == 0.5 and at_most_chance(10)([0.05]).threshold == pytest.approx(0.15)
     assert nearer_to_retrained(0.9)([0.3, 0.5]).threshold == pytest.approx(0.7)
     assert nearer_to_retrained(0.1, higher=True)([0.9, 0.5]).threshold == pytest.approx(0.3)
     assert nearer_to_retrained(0.9, share=0.75)([0.5]).threshold == pytest.approx(0.8)
-    assert nearer_to_retrained(0.9, 0.8)([]).threshold == 0.8
     assert nearer_to_retrained(0.52)([0.5]).threshold is None  # cannot tell: judges nothing
+    assert well_below_original(0.9)([]).threshold == well_below_original(0.9)([0.85]).threshold == pytest.approx(0.87)
+    assert well_below_original(0.9)([0.4, 0.5]).threshold == pytest.approx(0.82)
     assert unharmed()([]).threshold == unharmed()([0.02]).threshold == -0.03
     assert unharmed()([-0.02]).threshold == pytest.approx(-0.05)
     assert no_advantage(10_000, 10_000)([]).threshold == 0.05
+    assert no_advantage(140, 36)([]).threshold == pytest.approx(5 * 0.0541, abs=1e-3)
     assert within(0.1)([0.2, 0.5]).threshold == pytest.approx(0.3)
     assert within(0.1)([]).threshold is None
+
+
+@pytest.mark.parametrize(
+    "interval, status", [((0.12, 0.3), "failed"), ((0.05, 0.1), "passed"), ((0.05, 0.15), "undecided")]
+)
+def test_a_figure_is_judged_by_its_whole_interval(interval: tuple[float, float], status: str) -> None:
+    value = sum(interval) / 2 - 0.01
+    one = Measure.of("recalibration", at_most_chance(10), {"unlearned": value}, {"unlearned": interval}, 100)
+    assert one.judge("unlearned") == one.check().status == status
+    assert (one.more_images() is None) == (status != "undecided")
+    turned = Measure.of("retain-change", unharmed(), {"unlearned": -0.03 - (value - 0.1)},
+                        {"unlearned": (-0.03 - (interval[1] - 0.1), -0.03 - (interval[0] - 0.1))}, 100)  # fmt: skip
+    assert turned.judge("unlearned") == status
+
+
+def test_an_undecided_check_says_how_many_more_images_would_decide_it() -> None:
+    one = Measure.of("retain-change", unharmed(), {"unlearned": -0.02}, {"unlearned": (-0.04, 0.0)}, 100)
+    assert one.more_images() == 300
+    outcome = decide([one], [], ["deer"])
+    assert outcome.status == "undecided" and "about 300 more test images of the other classes" in outcome.sentence
 
 
 def measure(name: str, carries: bool = True, **values: float) -> Measure:
@@ -135,50 +180,76 @@ def measure(name: str, carries: bool = True, **values: float) -> Measure:
     return Measure(kind, at_most_chance(10), {key.replace("_", "-"): v for key, v in values.items()})
 
 
-ROLES = ["original", "unlearned", "retrained", "retrained-2", "logit-mask"]
+ROLES = ["original", "unlearned", "retrained", "retrained-2", "logit-mask", "head-only"]
+HIDDEN = {"logit_mask": 1.0, "head_only": 1.0}
 
 
 def test_a_clean_model_passes_only_if_the_controls_are_told_apart() -> None:
-    good = measure("a", original=1.0, unlearned=0.0, retrained=0.0, retrained_2=0.0, logit_mask=1.0)
+    good = measure("a", original=1.0, unlearned=0.0, retrained=0.0, retrained_2=0.0, **HIDDEN)
     checked = self_check([good], ROLES)
     assert all(row.ok for row in checked)
-    assert decide([good], checked, "deer").status == "passed"
-    blind = measure("a", original=1.0, unlearned=0.0, retrained=0.0, retrained_2=0.0, logit_mask=0.0)
-    outcome = decide([blind], self_check([blind], ROLES), "deer")
-    assert outcome.status == "undecided" and "logit-mask" in outcome.sentence
+    assert decide([good], checked, ["deer"]).status == "passed"
+    blind = measure("a", original=1.0, unlearned=0.0, retrained=0.0, retrained_2=0.0, logit_mask=1.0, head_only=0.0)
+    outcome = decide([blind], self_check([blind], ROLES), ["deer"])
+    assert outcome.status == "undecided" and "head-only" in outcome.sentence
 
 
 def test_the_sentence_names_what_is_left_before_what_is_harmed() -> None:
     harm = Measure.of("retain-change", unharmed(), {"unlearned": -0.2})
     left = measure("recalibration", original=1.0, unlearned=1.0)
-    assert "not gone: accuracy on D_f after recalibration" in decide([harm, left], [], "deer").sentence
-    assert "the rest is harmed: change on D_rt" in decide([harm], [], "deer").sentence
+    assert "not gone: accuracy on D_f after recalibration" in decide([harm, left], [], ["deer"]).sentence
+    assert "the rest is harmed: change on D_rt" in decide([harm], [], ["deer"]).sentence
 
 
 def test_without_the_control_nothing_passes() -> None:
     good = measure("a", original=1.0, unlearned=0.0)
-    assert decide([good], self_check([good], ["original", "unlearned"]), "deer").status == "undecided"
+    assert decide([good], self_check([good], ["original", "unlearned"]), ["deer"]).status == "undecided"
 
 
 def test_a_check_that_a_retrained_model_fails_counts_neither_way() -> None:
-    noisy = measure("a", original=1.0, unlearned=1.0, retrained=0.0, retrained_2=0.9, logit_mask=1.0)
+    noisy = measure("a", original=1.0, unlearned=1.0, retrained=0.0, retrained_2=0.9, **HIDDEN)
     assert counted([noisy]) == []
-    assert decide([noisy], self_check([noisy], ROLES), "deer").status == "undecided"
+    assert decide([noisy], self_check([noisy], ROLES), ["deer"]).status == "undecided"
 
 
 def test_a_failed_check_that_does_not_carry_the_verdict_is_named() -> None:
-    good = measure("a", original=1.0, unlearned=0.0, retrained=0.0, logit_mask=1.0)
-    beside = measure("b", carries=False, original=1.0, unlearned=1.0, retrained=0.0, logit_mask=1.0)
-    outcome = decide([good, beside], self_check([good], [*ROLES[:3], "logit-mask"]), "deer")
+    good = measure("a", original=1.0, unlearned=0.0, retrained=0.0, **HIDDEN)
+    beside = measure("b", carries=False, original=1.0, unlearned=1.0, retrained=0.0, **HIDDEN)
+    outcome = decide([good, beside], self_check([good], [role for role in ROLES if role != "retrained-2"]), ["deer"])
     assert outcome.status == "passed" and "b" in outcome.why[-1]
 
 
-def test_the_headline_shows_five_and_prefers_the_one_that_failed() -> None:
-    keys = ["recalibration", "own-logit", "one-image", "relearn-retain", "population-attack", "retain-change"]
-    fine = [measure(key, original=1.0, unlearned=0.0, retrained=0.0) for key in reversed(keys)]
-    assert list(tiles(fine)) == [key for key in keys if key != "relearn-retain"]
-    fine[2] = measure("relearn-retain", original=1.0, unlearned=0.9, retrained=0.0)
-    assert list(tiles(fine)) == [key for key in keys if key != "one-image"]
+def test_without_a_retrained_model_the_badge_says_so() -> None:
+    good = measure("a", original=1.0, unlearned=0.0, **HIDDEN)
+    outcome = decide([good], self_check([good], [role for role in ROLES if "retrained" not in role]), ["deer"])
+    assert outcome.status == "passed without reference" and outcome.badge == "passed the checks that need no reference"
+    assert any("retrain" in step for step in outcome.next)
+
+
+def test_the_sentence_is_not_repeated_and_several_classes_are_several() -> None:
+    left = measure("recalibration", original=1.0, unlearned=1.0)
+    outcome = decide([left], [], ["3", "8"])
+    assert "3 and 8 are not gone" in outcome.sentence and outcome.why == ()
+
+
+def test_the_headline_shows_one_of_each_door_and_prefers_the_gravest() -> None:
+    keys = ["recalibration", "own-logit", "one-image", "population-attack", "retain-change"]
+    fine = [measure(key, original=1.0, unlearned=0.0, retrained=0.0) for key in (*reversed(keys), "relearn-retain")]
+    assert list(tiles(fine)) == keys
+    fine[-1] = measure("relearn-retain", original=1.0, unlearned=0.9, retrained=0.0)
+    assert list(tiles(fine)) == [key if key != "one-image" else "relearn-retain" for key in keys]
+
+
+def test_models_that_are_the_same_or_forgot_something_else_are_named() -> None:
+    one, other = AuditedModel("a", weights="1", forgotten=("cat",)), AuditedModel("b", weights="1")
+    said = notices({"original": one, "unlearned": one, "retrained": other}, ["deer"])
+    assert [
+        words in " ".join(said) for words in ("very weights of the original", "no reference", "forgotten cat before")
+    ]
+    assert "forgot cat, not only" in said[-1]
+    assert (
+        notices({"original": other, "unlearned": AuditedModel("c", weights="2", forgotten=("deer",))}, ["deer"]) == ()
+    )
 
 
 def test_grad_cam_lights_up_on_the_last_convolution(model: Classifier, split: Split, engine: Engine) -> None:

@@ -25,7 +25,7 @@ def experiments(folder: str) -> list:
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_every_method_is_in_some_experiment(folder: str) -> None:
     shown = {name.partition("@")[0] for name in methods_of(experiments(folder))}
-    assert shown - {"original"} == set(METHODS)
+    assert shown - {"original"} == set(METHODS) - {"head-only"}  # a control of the audit's alone
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

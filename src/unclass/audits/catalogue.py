@@ -10,7 +10,7 @@ class Kind:
     """What is always the same about a check, whatever the models.
 
     `carries` says whether the verdict rests on it, `forgetting` whether the original should fail it, `rank` its place
-    in the order of telling.
+    in the order of telling. Of several that close the same `door`, one is shown.
     """
 
     key: str
@@ -22,6 +22,7 @@ class Kind:
     carries: bool = False
     forgetting: bool = True
     rank: int = 100
+    door: str = ""
 
 
 KINDS = (
@@ -35,11 +36,15 @@ KINDS = (
     ),
     Kind(
         "one-image", "class read from one image", "residual", "Do the features know the class from a single image?",
-        carries=True, rank=30,
+        carries=True, rank=30, door="features",
+    ),
+    Kind(
+        "same-features", "likeness to the original's features", "residual",
+        "Are the features of the class still the original's?", unit="CKA", carries=True, rank=32, door="features",
     ),
     Kind(
         "relearn-retain", "relearning from D_r", "residual",
-        "Does the class come back by training on the other classes only?", carries=True, rank=31,
+        "Does the class come back by training on the other classes only?", carries=True, rank=31, door="features",
     ),
     Kind(
         "population-attack", "population attack", "privacy",
@@ -63,6 +68,10 @@ KINDS = (
     Kind(
         "tpr-at-1-fpr", "TPR at 1 % FPR", "privacy", "How many training images are found almost without error?",
     ),
+    Kind(
+        "neighbour-attack", "neighbour-class attack", "privacy",
+        "Do the probabilities of the nearest classes tell training images from ones never seen?", unit="|AUC − ½|",
+    ),
     Kind("rmia", "RMIA", "privacy", "Does it show beside models that never saw the class?", unit="|AUC − ½|"),
     Kind(
         "u-lira", "U-LiRA", "privacy",
@@ -81,6 +90,18 @@ KINDS = (
     ),
     Kind("linear-probe", "linear probe", "residual", "Can a new linear head on the features find the class?"),
     Kind("nearest-mean", "nearest class mean", "residual", "Is the class's mean feature nearest to its images?"),
+    Kind(
+        "prototype", "prototype attack", "residual",
+        "Does the head find the class again when the mean of five images is written into it?",
+    ),
+    Kind(
+        "new-head", "confidence of a new head", "residual",
+        "How sure is a head trained on the other classes alone about images of this one?", "near",
+    ),
+    Kind(
+        "idi", "information difference (IDI)", "residual",
+        "What do the layers tell about the class, from retrained (0) to original (1)?", unit="IDI",
+    ),
     Kind(
         "relearn-steps", "steps to relearn", "residual",
         "How many steps on ten forgotten images bring back half of D_ft?", "higher", "steps",

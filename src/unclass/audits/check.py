@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 
 from unclass.audits.catalogue import CHECKS, Kind
 from unclass.audits.result import Check, Status
+from unclass.metrics.intervals import images_needed
+
+Values = Mapping[str, float | None] | Mapping[str, float]
+Intervals = Mapping[str, tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -20,25 +24,25 @@ Rule = Callable[[Sequence[float]], Limit]
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure of every role. `limit` is given the retrained models' figures, which may be none."""
+    """A figure of every role. `limit` is given the retrained models' figures, which may be none.
+
+    A figure whose 95 % interval lies beyond the limit fails, one whose interval lies within passes, and between the two
+    it is undecided: more `images` would tell.
+    """
 
     kind: Kind
     limit: Rule
-    values: Mapping[str, float | None]
-    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    values: Values
+    intervals: Intervals = field(default_factory=dict)
+    images: int = 0
     note: str = ""
 
     @classmethod
     def of(
-        cls,
-        key: str,
-        limit: Rule,
-        values: Mapping[str, float | None] | Mapping[str, float],
-        intervals: Mapping[str, tuple[float, float]] | None = None,
-        note: str = "",
+        cls, key: str, limit: Rule, values: Values, intervals: Intervals | None = None, images: int = 0, note: str = ""
     ) -> "Measure":
         """Return the figures of the check with this key."""
-        return cls(CHECKS[key], limit, values, intervals or {}, note)
+        return cls(CHECKS[key], limit, values, intervals or {}, images, note)
 
     @property
     def key(self) -> str:
@@ -49,21 +53,30 @@ class Measure:
         found = [value for role, value in self.values.items() if is_retrained(role) and role != without]
         return [value for value in found if value is not None]
 
-    def judge(self, role: str) -> Status:
+    def judge(self, role: str, references: Sequence[float] | None = None) -> Status:
         """Return how a role does. A retrained model is judged by the other ones, where there are any."""
         value = self.values.get(role)
-        references = (self.references(role) if is_retrained(role) else []) or self.references()
+        if references is None:
+            references = (self.references(role) if is_retrained(role) else []) or self.references()
         threshold = self.limit(references).threshold
         if value is None:
             return "not applicable"
         if threshold is None or (self.kind.direction == "near" and not references):
             return "informative"
-        return "passed" if self._within(value, threshold, references) else "failed"
-
-    def _within(self, value: float, threshold: float, references: Sequence[float]) -> bool:
         if self.kind.direction == "near":  # at most the threshold away from the nearest retrained model
-            return min(abs(value - reference) for reference in references) <= threshold
-        return value <= threshold if self.kind.direction == "lower" else value >= threshold
+            return "passed" if min(abs(value - one) for one in references) <= threshold else "failed"
+        low, high = self.intervals.get(role, (value, value))
+        if self.kind.direction == "higher":
+            low, high, threshold = -high, -low, -threshold
+        return "passed" if high <= threshold else "failed" if low > threshold else "undecided"
+
+    def more_images(self, role: str = "unlearned") -> int | None:
+        """Return how many more images would decide an undecided check, if the figure stays where it is."""
+        value, threshold = self.values.get(role), self.limit(self.references()).threshold
+        if value is None or threshold is None or self.judge(role) != "undecided":
+            return None
+        below = value < threshold
+        return images_needed(value, self.intervals[role][1 if below else 0], threshold, self.images)
 
     def reference(self) -> float | None:
         """Return the mean figure of the retrained models."""
@@ -76,7 +89,7 @@ class Measure:
         return Check(
             kind.key, kind.name, kind.group, kind.question, kind.direction, self.judge("unlearned"), kind.rank,
             limit.threshold, self.reference(), kind.unit, limit.reason, kind.carries, dict(self.values),
-            dict(self.intervals), {role: self.judge(role) for role in self.values}, note=self.note,
+            dict(self.intervals), {role: self.judge(role) for role in self.values}, self.more_images(), self.note,
         )  # fmt: skip
 
 

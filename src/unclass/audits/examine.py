@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from torch import nn
 
-from unclass.audits import probe, relearn
-from unclass.audits.observe import Observation, look, observe
+from unclass.audits import inside, probe, relearn
+from unclass.audits.observe import LAYER_IMAGES, Observation, look, observe
 from unclass.audits.recalibration import recalibrate
 from unclass.data import Split
 from unclass.metrics import accuracy
@@ -17,23 +17,39 @@ from unclass.progress import silent
 from unclass.training.engine import Engine
 
 T = TypeVar("T")
-CONTROL = "logit-mask"
+CONTROLS = ("logit-mask", "head-only")  # methods whose right answer is known: they forget nothing
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What can be read from the penultimate features and the layers before, with a few labelled images or none."""
+
+    one_image: probe.Reading
+    nearest_mean: probe.Reading
+    linear: float
+    prototype: float | None
+    new_head: float
+    layers: list[float]
+    alike: inside.Alike | None  # to the original
 
 
 @dataclass(frozen=True)
 class Examination:
-    """What was found out about every role. `recalibrated` is None for a model without batch norm."""
+    """What was found out about every role. `recalibrated` is None for a model without batch norm.
+
+    Controls share the original's features and are not trained further: their own checks flag them.
+    """
 
     split: Split
     observations: Mapping[str, Observation]
-    recalibrated: Mapping[str, dict[str, float] | None]
-    probes: Mapping[str, dict[str, float]]
-    from_forget: Mapping[str, relearn.Curve]
-    from_retain: Mapping[str, relearn.Curve]
+    recalibrated: Mapping[str, dict[str, float] | None] = field(default_factory=dict)
+    probed: Mapping[str, Probed] = field(default_factory=dict)
+    from_forget: Mapping[str, relearn.Curve] = field(default_factory=dict)
+    from_retain: Mapping[str, relearn.Curve] = field(default_factory=dict)
 
     def shown(self) -> list[str]:
-        """Return the roles without the control."""
-        return [role for role in self.observations if role != CONTROL]
+        """Return the roles without the controls."""
+        return [role for role in self.observations if role not in CONTROLS]
 
 
 @dataclass
@@ -59,20 +75,30 @@ class Stopwatch:
         self.seconds[what] = round(perf_counter() - began, 3)
 
 
-def examine(models: Mapping[str, nn.Module], split: Split, watch: Stopwatch, seed: int, workers: int) -> Examination:
+def examine(
+    models: Mapping[str, nn.Module],
+    controls: Mapping[str, nn.Module],
+    split: Split,
+    watch: Stopwatch,
+    seed: int,
+    workers: int,
+) -> Examination:
     """Look at every model once, then try to bring the class back in three ways."""
-    observations = watch.each("looking", models, lambda model, engine: observe(model, split, engine, workers=workers))
+    every = {**models, **controls}
+    observations = watch.each("looking", every, lambda model, engine: observe(model, split, engine, workers=workers))
     recalibrated = watch.each(
         "recalibration", models, lambda model, engine: recalibration_of(model, split, engine, seed)
     )
     with watch.timed("probe"):
-        probes = {role: probe_of(observation, seed) for role, observation in observations.items()}
+        before = observations["original"]
+        probed = {role: probe_of(observations[role], before, split, seed) for role in models}
+        probed |= {role: of_control(observations[role], probed["original"], split, seed) for role in controls}
     forget, retain, test = split.forget, split.retain, split.forget_test
     return Examination(
         split,
         observations,
         recalibrated,
-        probes,
+        probed,
         watch.each("relearning", models, lambda model, engine: relearn.from_forget(model, forget, test, engine, seed)),
         watch.each(
             "relearning from retain",
@@ -91,12 +117,21 @@ def recalibration_of(model: nn.Module, split: Split, engine: Engine, seed: int) 
     return {name: accuracy(look(again, images, engine)) for name, images in sets.items()}
 
 
-def probe_of(observation: Observation, seed: int) -> dict[str, float]:
-    """Return the accuracies on D_ft of the probes."""
-    features = dict(observation.features)
-    labels = {name: predictions.labels for name, predictions in observation.predictions.items()}
-    return {
-        "linear": probe.linear_probe(features, labels, seed=seed),
-        "nearest_mean": probe.nearest_mean(features, labels, probe.SHOTS, seed=seed),
-        "one_shot": probe.nearest_mean(features, labels, 1, seed=seed),
-    }
+def probe_of(seen: Observation, original: Observation, split: Split, seed: int) -> Probed:
+    """Return what the features tell."""
+    features = seen.features
+    labels = {name: predictions.labels for name, predictions in seen.predictions.items()}
+    return Probed(
+        probe.nearest_mean(features, labels, 1, seed=seed),
+        probe.nearest_mean(features, labels, probe.SHOTS, seed=seed),
+        probe.linear_probe(features, labels, seed=seed),
+        inside.prototype_attack(seen, split.classes, probe.PROTOTYPE_SHOTS, seed),
+        inside.confidence_of_a_new_head(seen, seed),
+        inside.layer_information(seen, min(len(split.forget), LAYER_IMAGES // 2)),
+        inside.alike(seen, original),
+    )
+
+
+def of_control(seen: Observation, original: Probed, split: Split, seed: int) -> Probed:
+    """Return the same of a control: its features are the original's, so that only its head is asked anew."""
+    return replace(original, prototype=inside.prototype_attack(seen, split.classes, probe.PROTOTYPE_SHOTS, seed))

@@ -10,17 +10,43 @@ from unclass.metrics.population import auc_noise
 
 LEAST_GAP = 0.05
 HARM = 0.03
+TENTH = 0.1
+ADVANTAGE, DEVIATIONS = 0.05, 5
+LEAST_STEP, BACK = 0.03, 0.2
+SAME, RETRAINED = 0.97, 0.95
+UNMEASURED = "new: its limit has not been measured yet, so it informs"
 
 
 def at_most_chance(classes: int) -> Rule:
-    """A model that never saw the class does not name it; guessing would do so for 1/K of the images."""
+    """A model that never saw the class does not name it: at most one image in ten, or as guessing would if more."""
 
     def rule(references: Sequence[float]) -> Limit:
-        worst = max(references, default=0.0)
+        worst, allowed = max(references, default=0.0), max(TENTH, 1 / classes)
+        words = f"guessing among {classes} classes" if 1 / classes >= TENTH else "one image in ten"
         beside = f", above the retrained models' {worst:.1%}" if references else ""
-        return Limit(worst + 1 / classes, f"guessing among {classes} classes would be right for 1/{classes}{beside}")
+        return Limit(worst + allowed, f"{words}{beside}: a model that never saw the class does not name it")
 
     return rule
+
+
+def well_below_original(original: float) -> Rule:
+    """Below the original by at least three points, or by a fifth of what separates it from retraining if more.
+
+    A mask or a new head leaves the figure as it was, to the point; no retrained model came nearer than five points.
+    """
+
+    def rule(references: Sequence[float]) -> Limit:
+        fifth = BACK * (original - max(references)) if references else 0.0
+        allowed = max(LEAST_STEP, fifth)
+        why = "a fifth of the way back to retraining" if fifth > LEAST_STEP else "three points below the original"
+        return Limit(original - allowed, f"{why}: what is only hidden keeps the original's figure")
+
+    return rule
+
+
+def other_features() -> Rule:
+    """A fixed limit between the controls, whose features are the original's, and every retrained model."""
+    return lambda _: Limit(SAME, f"controls have 1, as the original does; no retrained model has more than {RETRAINED}")
 
 
 def nearer_to_retrained(
@@ -58,12 +84,12 @@ def unharmed() -> Rule:
 
 
 def no_advantage(members: int, others: int) -> Rule:
-    """|AUC − ½| within three standard deviations of pure chance, at least 0.05.
+    """|AUC − ½| within five standard deviations of pure chance (three for the figure, two for its interval), or 0.05.
 
     Whoever never saw the class cannot tell its training images from its test images: no retrained model needed.
     """
-    allowed = max(0.05, 3 * auc_noise(members, others))
-    return lambda _: Limit(allowed, f"three deviations of chance with {members} + {others} images, at least 0.05")
+    allowed = max(ADVANTAGE, DEVIATIONS * auc_noise(members, others))
+    return lambda _: Limit(allowed, f"five deviations of chance with {members:,} + {others:,} images, at least 0.05")
 
 
 def within(distance: float) -> Rule:

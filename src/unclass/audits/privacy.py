@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 import torch
-from torch import Tensor
 
 from unclass.audits.check import Measure, is_retrained
 from unclass.audits.evidence import Membership, RocCurve
 from unclass.audits.examine import Examination
-from unclass.audits.limits import informative, no_advantage, within
+from unclass.audits.limits import UNMEASURED, informative, no_advantage, within
+from unclass.audits.neighbour_attack import neighbour_attack
 from unclass.audits.observe import Observation
-from unclass.metrics import attack_success_rate
-from unclass.metrics.bootstrap import interval
+from unclass.audits.utility import nearest_classes
+from unclass.metrics import attack_success_rate, auc_interval
 from unclass.metrics.own_logit import rank_from_below
 from unclass.metrics.population import Roc, advantage, auc, membership_scores, population_attack
 from unclass.metrics.rmia import rmia_scores
@@ -28,27 +28,33 @@ def attack(seen: Examination) -> dict[str, dict[str, Roc]]:
 
 def privacy_measures(seen: Examination, curves: Curves, seed: int) -> list[Measure]:
     """Return the checks on privacy."""
-    limit = no_advantage(len(seen.split.forget), len(seen.split.forget_test))
+    members, others = len(seen.split.forget), len(seen.split.forget_test)
     rates = {role: asr(one, seed) for role, one in seen.observations.items()}
     tpr = {role: max(curve.tpr_at_1_fpr for curve in one.values()) for role, one in curves.items()}
+    found = {role: advantage_interval(one) for role, one in seen.observations.items()}
+    least = "the largest of four scores; a model that never saw the class has 0 but for chance"
+    streisand = "far below the retrained model is a giveaway too (Streisand)"
     return [
         Measure.of(
             "population-attack",
-            limit,
+            no_advantage(members, others),
             {role: advantage(one) for role, one in curves.items()},
-            {role: advantage_interval(one, seed) for role, one in seen.observations.items()},
-            "the largest of four scores; a model that never saw the class has 0",
+            found,
+            min(members, others),
+            least,
         ),
-        Measure.of(
-            "attack-success-rate",
-            within(ASR_DISTANCE),
-            rates,
-            note="far below the retrained model is a giveaway too (Streisand)",
-        ),
+        Measure.of("attack-success-rate", within(ASR_DISTANCE), rates, note=streisand),
         Measure.of("tpr-at-1-fpr", informative("few test images of one class make it coarse: it informs"), tpr),
+        Measure.of("neighbour-attack", informative(UNMEASURED), _by_neighbours(seen)),
         _rmia(seen),
         *_erased(seen),
     ]
+
+
+def _by_neighbours(seen: Examination) -> dict[str, float | None]:
+    nearest = [index for index, _ in nearest_classes(seen.observations["original"])]
+    sets = {role: one.predictions for role, one in seen.observations.items()}
+    return {role: neighbour_attack(one["forget"], one["forget_test"], nearest) for role, one in sets.items()}
 
 
 def asr(seen: Observation, seed: int) -> float:
@@ -57,16 +63,13 @@ def asr(seen: Observation, seed: int) -> float:
     return attack_success_rate(sets["retain"], sets["retain_test"], sets["forget"], seed)
 
 
-def advantage_interval(seen: Observation, seed: int, draws: int = 60) -> tuple[float, float]:
-    """Return the bootstrap interval of |AUC − ½| of the score that is furthest from ½."""
+def advantage_interval(seen: Observation) -> tuple[float, float]:
+    """Return the interval of |AUC − ½| of the score that is furthest from ½."""
     inside, outside = (membership_scores(seen.predictions[name]) for name in ("forget", "forget_test"))
     name = max(inside, key=lambda score: abs(auc(inside[score], outside[score]) - 0.5))
-    one, other = inside[name], outside[name]
-
-    def statistic(rows: list[Tensor]) -> float:
-        return abs(auc(one[rows[0]], other[rows[1]]) - 0.5)
-
-    return interval(statistic, [len(one), len(other)], draws=draws, seed=seed)
+    low, high = auc_interval(inside[name], outside[name])
+    ends = abs(low - 0.5), abs(high - 0.5)
+    return (0.0 if low <= 0.5 <= high else min(ends)), max(ends)
 
 
 def _rmia(seen: Examination) -> Measure:

@@ -3,16 +3,21 @@
 Works on features alone. D_f gives a few images of the forgotten class, D_r as many of every other one.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import hypot
+
 import torch
 from torch import Tensor
 
 from unclass.metrics.attack_success import balanced_sample
 
-SHOTS, DRAWS, ONE_SHOT_DRAWS = 20, 3, 40
+SHOTS, DRAWS, ONE_SHOT_DRAWS, PROTOTYPE_SHOTS = 20, 3, 40, 5
+MOST = 1000  # images of a set that are asked about
 
 
 def linear_probe(
-    features: dict[str, Tensor], labels: dict[str, Tensor], shots: int = SHOTS, draws: int = DRAWS, seed: int = 0
+    features: Mapping[str, Tensor], labels: Mapping[str, Tensor], shots: int = SHOTS, draws: int = DRAWS, seed: int = 0
 ) -> float:
     """Accuracy on D_ft of logistic regression on the features, `shots` images of each class, mean over draws."""
     from sklearn.linear_model import LogisticRegression  # takes a second to import
@@ -28,34 +33,67 @@ def linear_probe(
     return sum(found) / draws
 
 
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Which images of the class were read (columns), each time from other ones (rows), which are no numbers there."""
+
+    hits: Tensor
+
+    @property
+    def share(self) -> float:
+        return self.hits.nanmean().item()
+
+    def deviation(self, other: "Reading") -> float:
+        """Return the standard deviation of the difference to another model's reading of and from the same images."""
+        difference = self.hits - other.hits
+        return hypot(_error(difference.nanmean(dim=0)), _error(difference.nanmean(dim=1)))
+
+
 def nearest_mean(
-    features: dict[str, Tensor], labels: dict[str, Tensor], shots: int = 1, draws: int = ONE_SHOT_DRAWS, seed: int = 0
-) -> float:
-    """Accuracy on D_ft of the nearest class mean ‖h − μ_k‖, μ_t from `shots` forgotten images, mean over draws.
+    features: Mapping[str, Tensor],
+    labels: Mapping[str, Tensor],
+    shots: int = 1,
+    draws: int = ONE_SHOT_DRAWS,
+    seed: int = 0,
+) -> Reading:
+    """Which images of the class the nearest class mean ‖h − μ_k‖ finds, μ_t from `shots` images of D_f, for each draw.
 
     One image tells most: with many, easy data lets even a class that the network never saw be found.
     """
     kept = labels["retain"].unique()
     means = torch.stack([features["retain"][labels["retain"] == k].mean(0) for k in kept])
-    to_kept = torch.cdist(features["forget_test"], means).min(dim=1).values
+    asked = torch.cat([features["forget"][:MOST], features["forget_test"][:MOST]])
+    truth = torch.cat([labels["forget"][:MOST], labels["forget_test"][:MOST]])
+    to_kept = torch.cdist(asked, means).min(dim=1).values
     found = []
     for draw in range(draws):
-        rows = _few(labels["forget"], shots, seed + draw)
+        rows = few(labels["forget"], shots, seed + draw)
         x, y = features["forget"][rows], labels["forget"][rows]
         classes = y.unique()
-        own = torch.cdist(features["forget_test"], torch.stack([x[y == k].mean(0) for k in classes]))
+        own = torch.cdist(asked, torch.stack([x[y == k].mean(0) for k in classes]))
         nearest, place = own.min(dim=1)
-        found.append(((nearest < to_kept) & (classes[place] == labels["forget_test"])).double().mean().item())
-    return float(sum(found) / draws)
+        hits = ((nearest < to_kept) & (classes[place] == truth)).double()
+        hits[rows[rows < MOST]] = torch.nan
+        found.append(hits)
+    return Reading(torch.stack(found))
 
 
-def few_of_each(features: dict[str, Tensor], labels: dict[str, Tensor], shots: int, seed: int) -> tuple[Tensor, Tensor]:
+def _error(values: Tensor) -> float:
+    """Return the standard error of a mean."""
+    known = values[~values.isnan()]
+    return float(known.std() / len(known) ** 0.5) if len(known) > 1 else 0.0
+
+
+def few_of_each(
+    features: Mapping[str, Tensor], labels: Mapping[str, Tensor], shots: int, seed: int
+) -> tuple[Tensor, Tensor]:
     """Return features and labels of `shots` images of every class, from D_f and D_r."""
-    forget, retain = _few(labels["forget"], shots, seed), _few(labels["retain"], shots, seed)
+    forget, retain = few(labels["forget"], shots, seed), few(labels["retain"], shots, seed)
     x = torch.cat([features["forget"][forget], features["retain"][retain]])
     return x, torch.cat([labels["forget"][forget], labels["retain"][retain]])
 
 
-def _few(labels: Tensor, shots: int, seed: int) -> Tensor:
+def few(labels: Tensor, shots: int, seed: int) -> Tensor:
+    """Draw rows: so many images of each class."""
     generator = torch.Generator().manual_seed(seed)
     return balanced_sample(labels, shots * len(labels.unique()), generator)

@@ -1,6 +1,6 @@
 """Where an audit's figures come from: models, data, versions, hardware, seconds, who and when."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -44,6 +44,25 @@ def _describe(role: str, model: nn.Module, known: Mapping[str, Any]) -> AuditedM
         dict(card.recipe) if card else {},
         tuple(card.forgotten) if card else (),
     )
+
+
+def notices(models: Mapping[str, AuditedModel], classes: Sequence[str]) -> tuple[str, ...]:
+    """Return what should be said at once: models that are the same, or that forgot something else before."""
+    original, unlearned = models["original"], models["unlearned"]
+    found = []
+    if original.weights == unlearned.weights:
+        found.append("the unlearned model has the very weights of the original: nothing was changed")
+    for role, model in models.items():
+        if is_retrained(role) and model.weights in (original.weights, unlearned.weights):
+            same = "original" if model.weights == original.weights else "unlearned"
+            found.append(f"the {role} model has the very weights of the {same} one: it is no reference")
+    if original.forgotten:
+        before = ", ".join(original.forgotten)
+        found.append(f"the original has forgotten {before} before: figures compare with that model")
+    others = [name for name in unlearned.forgotten if name not in {*classes, *original.forgotten}]
+    if others or (unlearned.forgotten and not set(classes) <= set(unlearned.forgotten)):
+        found.append(f"by its card the unlearned model forgot {', '.join(unlearned.forgotten)}, not only what is asked")
+    return tuple(found)
 
 
 def cost_section(models: Mapping[str, nn.Module], about: About) -> dict[str, Cost]:

@@ -37,6 +37,11 @@ def retain_images(retain: ImageSet) -> int:
     return min(STEPS[-1] * BATCH, len(retain))
 
 
+def watched_images(forget_test: ImageSet) -> int:
+    """How many images of D_ft the curves are measured on."""
+    return min(WATCHED, len(forget_test))
+
+
 def draw(images: ImageSet, count: int, seed: int) -> ImageSet:
     """Return images drawn by seed."""
     return images.select(torch.randperm(len(images), generator=torch.Generator().manual_seed(seed))[:count])

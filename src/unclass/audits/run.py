@@ -19,27 +19,28 @@ from unclass.audits.closeness import (
     untrained,
 )
 from unclass.audits.decision_space import decision_space
-from unclass.audits.examine import CONTROL, Examination, Stopwatch, examine
+from unclass.audits.examine import CONTROLS, Examination, Stopwatch, examine
 from unclass.audits.observe import is_sample, look, sample_split
 from unclass.audits.privacy import attack, membership_section, privacy_measures
-from unclass.audits.provenance import cost_section, models_section, provenance_section, subject_section
+from unclass.audits.provenance import cost_section, models_section, notices, provenance_section, subject_section
 from unclass.audits.residual import residual_measures
 from unclass.audits.result import Audit
-from unclass.audits.sections import noise, recalibration_section, relearning_section
+from unclass.audits.sections import noise, probe_section, recalibration_section, relearning_section
 from unclass.audits.shadow import Shadows, ulira_measure
 from unclass.audits.subjects import open_subjects
 from unclass.audits.utility import flows, utility_measures, utility_section
 from unclass.audits.verdict import decide, not_claimed, self_check, tiles
 from unclass.compatibility import usable
-from unclass.data import DataOptions, ImageData, Split, TrainingData, Withheld
+from unclass.data import Batches, DataOptions, ImageData, Split, TrainingData
 from unclass.errors import InputError
-from unclass.methods.logit_mask import LogitMask
+from unclass.methods import METHODS
 from unclass.models import Opening
 from unclass.progress import silent
 from unclass.running import seeded
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
+CONTROL_BATCH = 64
 About = Mapping[str, Mapping[str, Any]]
 One = TypeVar("One")
 
@@ -112,10 +113,12 @@ def _audit(
 ) -> Audit:
     watch = Stopwatch(engine)
     split = sample_split(whole, seed)
-    seen = examine({**models, **control(models["original"], split, engine)}, split, watch, seed, workers)
+    with watch.timed("controls"):
+        controls = make_controls(models["original"], split, engine)
+    seen = examine(models, controls, split, watch, seed, workers)
     with watch.timed("checks"):
         curves = attack(seen)
-        measures = [*utility_measures(seen, seed), *privacy_measures(seen, curves, seed), *residual_measures(seen)]
+        measures = [*utility_measures(seen), *privacy_measures(seen, curves, seed), *residual_measures(seen)]
         measures += closeness_measures(seen, _random(models["original"], seen, engine))
     if shadows is not None:
         with watch.timed("shadow models"):
@@ -127,14 +130,15 @@ def _audit(
     rates = next(one.values for one in measures if one.key == "attack-success-rate")
     checked = self_check(measures, list(seen.observations))
     names = [data.classes[index] for index in split.classes]
+    described = models_section(models, about)
     return Audit(
-        decide(measures, checked, " and ".join(names)),
+        decide(measures, checked, names, notices(described, names)),
         tuple(one.check() for one in measures),
         tiles(measures),
         checked,
         not_claimed(sum(is_retrained(role) for role in models), is_sample(split, whole)),
         subject_section(data, whole, split, about),
-        models_section(models, about),
+        described,
         utility_section(seen, data.classes),
         flows(seen),
         membership_section(seen, curves, rates),
@@ -143,7 +147,7 @@ def _audit(
         maps,
         relearning_section(seen),
         recalibration_section(seen),
-        {role: seen.probes[role] for role in seen.shown()},
+        probe_section(seen),
         similarity_section(seen),
         noise(measures, seen),
         cost_section(models, about),
@@ -151,13 +155,16 @@ def _audit(
     )
 
 
-def control(original: nn.Module, split: Split, engine: Engine) -> dict[str, nn.Module]:
-    """Return the negative control, where the head allows one."""
-    nothing = TrainingData(Withheld("D_f"), Withheld("D_r"), split.classes)
-    try:
-        return {CONTROL: LogitMask()(original, nothing, engine)}
-    except InputError:
-        return {}
+def make_controls(original: nn.Module, split: Split, engine: Engine) -> dict[str, nn.Module]:
+    """Return the negative controls, where the head allows them."""
+    data = TrainingData(Batches(split.forget, CONTROL_BATCH), Batches(split.retain, CONTROL_BATCH), split.classes)
+    made: dict[str, nn.Module] = {}
+    for name in CONTROLS:
+        try:
+            made[name] = METHODS[name]()(original, data, replace(engine, progress=silent))
+        except InputError:
+            continue
+    return made
 
 
 def _random(original: nn.Module, seen: Examination, engine: Engine) -> Any:

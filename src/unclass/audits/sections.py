@@ -30,6 +30,20 @@ def relearning_section(seen: Examination) -> Relearning:
     return Relearning(forget, retain, count)
 
 
+def probe_section(seen: Examination) -> dict[str, dict[str, float | None]]:
+    """Return audit.json's `probe`: accuracies on D_ft of what was read from the features."""
+    return {
+        role: {
+            "linear": found.linear,
+            "nearest_mean": found.nearest_mean.share,
+            "one_shot": found.one_image.share,
+            "prototype": found.prototype,
+        }
+        for role, found in seen.probed.items()
+        if role in seen.shown()
+    }
+
+
 def noise(measures: Sequence[Measure], seen: Examination) -> dict[str, tuple[float, float]]:
     """Return the lowest and highest figure of the retrained models, where there are two or more."""
     bands = {one.key: one.references() for one in measures if one.kind.group != "closeness"}

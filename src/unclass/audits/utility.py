@@ -2,38 +2,54 @@
 
 from collections.abc import Mapping, Sequence
 
-import torch
-
 from unclass.audits.check import Measure
 from unclass.audits.evidence import ClassAccuracy, Utility
 from unclass.audits.examine import Examination
 from unclass.audits.limits import at_most_chance, informative, unharmed
 from unclass.audits.observe import Observation
-from unclass.metrics import accuracy, confusion
-from unclass.metrics.bootstrap import mean_interval
+from unclass.metrics import accuracy, confusion, mcnemar, paired_interval, wilson_interval
 from unclass.metrics.divergence import label_shares
 from unclass.predictions import Predictions
 
 TEST_SETS = ("retain_test", "forget_test")
 
 
-def utility_measures(seen: Examination, seed: int) -> list[Measure]:
+def utility_measures(seen: Examination) -> list[Measure]:
     """Return the checks on accuracy."""
     found, count = accuracies(seen.observations), class_count(seen)
-    change = {role: row["retain_test"] - found["original"]["retain_test"] for role, row in found.items()}
     forgotten = {role: row["forget_test"] for role, row in found.items()}
     worst = {role: worst_change(seen.observations, role) for role in seen.observations}
     few = informative("few test images in one class: it informs")
+    size = len(seen.split.forget_test)
     return [
-        Measure.of("retain-change", unharmed(), change, {role: _paired_interval(seen, role, seed) for role in change}),
-        Measure.of(
-            "forget-test-accuracy",
-            at_most_chance(count),
-            forgotten,
-            {role: _interval(seen, role, "forget_test", seed) for role in forgotten},
-        ),
+        _change(seen, found),
+        Measure.of("forget-test-accuracy", at_most_chance(count), forgotten, shares_of(forgotten, size), size),
         Measure.of("worst-class-change", few, worst),
     ]
+
+
+def _change(seen: Examination, found: Mapping[str, Mapping[str, float]]) -> Measure:
+    """Both models see the same test images, so that only those count on which they differ (McNemar)."""
+    pairs = {role: discordant(seen.observations["original"], one) for role, one in seen.observations.items()}
+    size, (gained, lost) = len(seen.split.retain_test), pairs["unlearned"]
+    note = (
+        f"{lost:,} of {size:,} test images of the other classes newly wrong, {gained:,} newly right; "
+        f"chance alone does this or more in {mcnemar(gained, lost):.0%} of cases (McNemar's exact test)"
+    )
+    change = {role: row["retain_test"] - found["original"]["retain_test"] for role, row in found.items()}
+    intervals = {role: paired_interval(*pair, size) for role, pair in pairs.items()}
+    return Measure.of("retain-change", unharmed(), change, intervals, size, note)
+
+
+def discordant(before: Observation, after: Observation) -> tuple[int, int]:
+    """Return how many images of D_rt are newly right, and how many newly wrong."""
+    was, now = (one.predictions["retain_test"].correct for one in (before, after))
+    return int((now & ~was).sum()), int((was & ~now).sum())
+
+
+def shares_of(values: Mapping[str, float], count: int) -> dict[str, tuple[float, float]]:
+    """Return the interval of each share of so many images."""
+    return {role: wilson_interval(value * count, count) for role, value in values.items()}
 
 
 def accuracies(observations: Mapping[str, Observation]) -> dict[str, dict[str, float]]:
@@ -89,16 +105,3 @@ def flows(seen: Examination) -> dict[str, tuple[float, ...]]:
 def class_count(seen: Examination) -> int:
     """Return the number of classes, K."""
     return seen.observations["original"].predictions["forget"].logits.shape[1]
-
-
-def _right(seen: Examination, role: str, name: str) -> torch.Tensor:
-    predictions = seen.observations[role].predictions[name]
-    return (predictions.classes == predictions.labels).double()
-
-
-def _interval(seen: Examination, role: str, name: str, seed: int) -> tuple[float, float]:
-    return mean_interval(_right(seen, role, name), seed=seed)
-
-
-def _paired_interval(seen: Examination, role: str, seed: int) -> tuple[float, float]:
-    return mean_interval(_right(seen, role, "retain_test") - _right(seen, "original", "retain_test"), seed=seed)

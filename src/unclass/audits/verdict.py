@@ -1,27 +1,33 @@
 """The verdict: which figures carry it, whether the audit can fail on its own data, and what is not claimed.
 
-Five figures, because each closes a door that the others leave open:
+Five doors, each closed by a figure that the others leave open:
 1. accuracy on D_f after batch-norm recalibration: undoes methods that only replaced running statistics;
 2. the class's own logit: a mask, which the other checks do not notice, leaves it as it was;
-3. what the features know from one labelled image (or, without a retrained model or where that comes off worse,
-   relearning from remaining images only): undoes methods that moved only the head;
+3. the features: what they know from one labelled image beside a retrained model, whether they are still the
+   original's, and whether training on remaining images brings the class back: undoes methods that moved only the head;
 4. the population attack: with nothing learned from D_f, it cannot be told from D_ft, whatever the architecture;
 5. the change on D_rt: a model that knows nothing has forgotten too.
+A figure fails when its 95 % interval lies beyond its limit and passes when it lies within; between, it is undecided.
 A figure that a retrained model fails on this data counts neither way.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from unclass.audits.check import Measure, is_retrained
-from unclass.audits.result import Control, Verdict
+from unclass.audits.examine import CONTROLS
+from unclass.audits.figure_words import beyond, listed, named
+from unclass.audits.next_steps import next_steps
+from unclass.audits.result import Control, Outcome, Status, Verdict
 
-EXPECTED = ("original", "logit-mask")  # to fail: nothing was forgotten
+EXPECTED = ("original", *CONTROLS)  # to fail: nothing was forgotten
 Answer = Literal["passed", "failed"]
+BADGES: dict[Outcome, str] = {"passed without reference": "passed the checks that need no reference"}
+GRAVITY: dict[Status, int] = {"failed": 0, "undecided": 1, "passed": 2, "informative": 3, "not applicable": 4}
 
 
 def self_check(measures: Sequence[Measure], roles: Sequence[str]) -> tuple[Control, ...]:
-    """Judge models of which the right answer is known: the audit must fail the original and the mask."""
+    """Judge models of which the right answer is known: the audit must fail the original and the controls."""
     known = [role for role in dict.fromkeys([*EXPECTED, *roles]) if role != "unlearned"]
     return tuple(_control(measures, role, role in roles) for role in known)
 
@@ -43,58 +49,88 @@ def counted(measures: Sequence[Measure]) -> list[Measure]:
     ]  # fmt: skip
 
 
-def decide(measures: Sequence[Measure], checked: Sequence[Control], classes: str) -> Verdict:
-    """Return status, sentence and reasons. `failed` needs one counted check; `passed` also a self-check that holds."""
+def decide(
+    measures: Sequence[Measure], checked: Sequence[Control], classes: Sequence[str], notices: Sequence[str] = ()
+) -> Verdict:
+    """Return status, sentence, reasons and what to do next.
+
+    `failed` needs one counted check; `passed` needs all of them, a self-check that holds and a retrained model.
+    """
+    status, reasons = _status(measures, checked)
+    sentence, why = _told(status, measures, checked, reasons, classes)
+    beside = [
+        one.kind.name for one in measures
+        if one.judge("unlearned") == "failed" and not (one.kind.carries and one in counted(measures))
+    ]  # fmt: skip
+    also = [f"also failed, without carrying the verdict: {', '.join(beside)}"] if beside else []
+    failed, undecided = (_with(measures, one) for one in ("failed", "undecided"))
+    steps = next_steps(failed, undecided, checked)
+    return Verdict(status, sentence, (*notices, *why, *also), BADGES.get(status, status), steps)
+
+
+def _status(measures: Sequence[Measure], checked: Sequence[Control]) -> tuple[Outcome, list[str]]:
+    """Return the answer in a word, and the reasons for it, the first of them for the sentence."""
     names = {one.key: one.kind.name for one in measures}
-    failed = [one for one in counted(measures) if one.judge("unlearned") == "failed"]
-    doubts = tuple(_doubt(row, names) for row in checked if not row.ok)
-    beside = [one.kind.name for one in measures if one not in failed and one.judge("unlearned") == "failed"]
-    why = tuple(_reason(one) for one in failed) + doubts
-    if beside:
-        why += (f"also failed, without carrying the verdict: {', '.join(beside)}",)
+    failed = [beyond(one) for one in _with(measures, "failed")]
+    doubts = [_doubt(row, names) for row in checked if not row.ok]
+    doubts += [beyond(one) for one in _with(measures, "undecided")]
     if failed:
-        gone = not any(one.kind.forgetting for one in failed)
-        start = f"{classes} may be gone, but the rest is harmed" if gone else f"{classes} is not gone"
-        return Verdict("failed", f"Failed: {start}: {_reason(failed[0])}.", why)
+        return "failed", failed + doubts
     if doubts:
-        return Verdict("undecided", f"Undecided: {doubts[0]}.", why)
-    sentence = f"Passed: {classes} is gone as far as these checks can tell, and the rest is unharmed."
-    known = "; ".join(f"{row.model} {row.found}" for row in checked)
-    return Verdict("passed", sentence, (f"the audit can fail on this data: {known}", *why))
+        return "undecided", doubts
+    sure = f"every figure lies within its limit with its 95 % interval ({len(_with(measures, 'passed'))} checks)"
+    known = "; ".join(f"{named(row.model)} {row.found}" for row in checked)
+    reference = any(is_retrained(role) for one in measures for role in one.values)
+    return "passed" if reference else "passed without reference", [sure, f"the audit can fail on this data: {known}"]
+
+
+def _told(
+    status: Outcome,
+    measures: Sequence[Measure],
+    checked: Sequence[Control],
+    reasons: Sequence[str],
+    classes: Sequence[str],
+) -> tuple[str, Sequence[str]]:
+    """Return the sentence, and the reasons that it does not give itself."""
+    those, are = listed(classes), "are" if len(classes) > 1 else "is"
+    if status == "failed":
+        gone = not any(one.kind.forgetting for one in _with(measures, "failed"))
+        start = f"{those} may be gone, but the rest is harmed" if gone else f"{those} {are} not gone"
+        return f"Failed: {start}: {reasons[0]}.", reasons[1:]
+    if status == "undecided":
+        return f"Undecided: {reasons[0]}.", reasons[1:]
+    found = f"{those} {are} gone as far as these checks can tell, and the rest is unharmed"
+    if status == "passed":
+        return f"Passed: {found}.", reasons
+    open_ones = [one.kind.name for one in measures if one.kind.carries and one.judge("unlearned") == "informative"]
+    missing = f"; without a retrained model, {listed(open_ones)} cannot be judged" if open_ones else ""
+    return f"Passed the checks that need no reference: {found}{missing}.", reasons
+
+
+def _with(measures: Sequence[Measure], status: Status) -> list[Measure]:
+    """Return the counted checks that the unlearned model has this status in."""
+    return [one for one in counted(measures) if one.judge("unlearned") == status]
 
 
 def tiles(measures: Sequence[Measure]) -> tuple[str, ...]:
-    """Return the keys of the five figures that carry the verdict, in the order of telling.
-
-    One of two stands for what the features know: what they tell from one image, or relearning where that failed or
-    where there is no retrained model to read the first against.
-    """
-    carrying = {one.key: one for one in sorted(measures, key=lambda one: one.kind.rank) if one.kind.carries}
-    features, relearning = carrying["one-image"], carrying["relearn-retain"]
-    decided = features.judge("unlearned") in ("passed", "failed") and relearning.judge("unlearned") != "failed"
-    return tuple(key for key in carrying if key != (relearning.key if decided else features.key))
+    """Return the keys of the figures that carry the verdict, in the order of telling: of each door the gravest."""
+    chosen: dict[str, Measure] = {}
+    for one in sorted((one for one in measures if one.kind.carries), key=lambda one: one.kind.rank):
+        door = one.kind.door or one.key
+        if door not in chosen or GRAVITY[one.judge("unlearned")] < GRAVITY[chosen[door].judge("unlearned")]:
+            chosen[door] = one
+    return tuple(one.key for one in chosen.values())
 
 
-def _reason(one: Measure) -> str:
-    value, threshold = one.values["unlearned"], one.limit(one.references()).threshold
-    side = "above" if one.kind.direction == "lower" else "below"
-    return f"{one.kind.name} is {_shown(value, one.kind.unit)}, {side} {_shown(threshold, one.kind.unit)}"
-
-
-def _shown(value: float | None, unit: str) -> str:
-    if value is None:
-        return "unknown"
-    scale = {"share": f"{100 * value:.1f} %", "points": f"{100 * value:+.1f} points"}
-    return scale.get(unit, f"{value:.3f}" if value != int(value) else f"{value:.0f}")
-
-
-def _doubt(row: Control, names: dict[str, str]) -> str:
+def _doubt(row: Control, names: Mapping[str, str]) -> str:
     if row.found == "not available":
         return f"the control {row.model} could not be made, so that the audit cannot show that it would flag it"
     if row.expected == "passed":
         failed = ", ".join(names[key] for key in row.failed_checks)
-        return f"{row.model} fails {failed}, so that forgetting cannot be told on this data"
-    return f"{row.model} passes every check, so that on this data a known class cannot be told from a forgotten one"
+        return f"the {named(row.model)} fails {failed}, so that forgetting cannot be told on this data"
+    return (
+        f"{named(row.model)} passes every check, so that on this data a known class cannot be told from a forgotten one"
+    )
 
 
 def not_claimed(retrained: int, sampled: bool) -> tuple[str, ...]:

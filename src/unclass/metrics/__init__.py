@@ -3,7 +3,7 @@
 from unclass.metrics.accuracies import accuracy, confusion
 from unclass.metrics.attack_success import attack_success_rate
 from unclass.metrics.bootstrap import interval, mean_interval
-from unclass.metrics.cka import linear_cka
+from unclass.metrics.cka import debiased_cka, linear_cka
 from unclass.metrics.delong import auc_deviation, auc_interval
 from unclass.metrics.divergence import (
     activation_distance,
@@ -15,6 +15,7 @@ from unclass.metrics.divergence import (
     zero_retrain_forgetting,
 )
 from unclass.metrics.evaluation import SCORES, Evaluation
+from unclass.metrics.information import information_difference, label_information
 from unclass.metrics.intervals import mcnemar, paired_interval, wilson_interval
 from unclass.metrics.lira import logit_scores, ulira_scores
 from unclass.metrics.own_logit import own_logit_auc, own_logits, rank_from_below
@@ -46,9 +47,12 @@ __all__ = [
     "auc_interval",
     "auc_noise",
     "confusion",
+    "debiased_cka",
     "entropy_distance",
+    "information_difference",
     "interval",
     "js_divergence",
+    "label_information",
     "label_shares",
     "linear_cka",
     "logit_scores",

@@ -1,9 +1,11 @@
 """How sure an AUC is: DeLong's variance, exact in form and without drawing at random."""
 
+from math import sqrt
+
 import torch
 from torch import Tensor
 
-from unclass.metrics.intervals import wilson_interval
+from unclass.metrics.intervals import share_interval
 from unclass.metrics.population import auc, ranks
 
 
@@ -31,21 +33,28 @@ def auc_deviation(members: Tensor, others: Tensor) -> float:
     return float((_variance(own) / len(own) + _variance(other) / len(other)).sqrt())
 
 
+def paired_auc_deviation(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]) -> float:
+    """√(Var(V − V′) / n + Var(W − W′) / m): of the difference of two AUCs on the same images (DeLong et al. 1988).
+
+    >>> scores = torch.tensor([4.0, 3.0, 1.0]), torch.tensor([2.0, 0.5, 0.0])
+    >>> paired_auc_deviation(scores, scores)
+    0.0
+    """
+    pairs = zip(auc_parts(*first), auc_parts(*second), strict=True)
+    variance = sum(float(_variance(one - other)) / len(one) for one, other in pairs)
+    return sqrt(variance)
+
+
 def auc_interval(members: Tensor, others: Tensor, level: float = 0.95) -> tuple[float, float]:
     """Wilson's interval of the AUC A as a share of A(1 − A)/σ² images, σ DeLong's deviation; at least min(n, m) images.
-
-    So it stays within [0, 1], and has a width where the two are told apart without error (σ = 0).
 
     >>> low, high = auc_interval(torch.tensor([4.0, 3.0, 1.0]), torch.tensor([2.0, 0.5, 0.0]))
     >>> round(low, 3), round(high, 3)
     (0.407, 0.989)
     """
-    value, deviation = auc(members, others), auc_deviation(members, others)
-    count = float(min(len(members), len(others)))
-    if deviation > 0:
-        count = max(count, value * (1 - value) / deviation**2)
-    return wilson_interval(value * count, count, level)
+    least = min(len(members), len(others))
+    return share_interval(auc(members, others), auc_deviation(members, others), least, level)
 
 
 def _variance(values: Tensor) -> Tensor:
-    return values.var() if len(values) > 1 else torch.tensor(0.25)
+    return values.var() if len(values) > 1 else torch.tensor(0.0 if not values.any() else 0.25)

@@ -23,6 +23,30 @@ def wilson_interval(right: float, count: float, level: float = 0.95) -> Interval
     return max(0.0, (middle - width) / scale), min(1.0, (middle + width) / scale)
 
 
+def share_interval(share: float, deviation: float, least: float, level: float = 0.95) -> Interval:
+    """Wilson's interval of a share p with standard deviation σ, as of p(1 − p)/σ² images, at least `least`.
+
+    So it stays within [0, 1], and has a width where σ = 0.
+
+    >>> [round(bound, 4) for bound in share_interval(0.5, 0.05, 10)]
+    [0.4038, 0.5962]
+    >>> share_interval(0.0, 0.0, 36) == wilson_interval(0, 36)
+    True
+    """
+    count = max(least, share * (1 - share) / deviation**2) if deviation > 0 else least
+    return wilson_interval(share * count, count, level)
+
+
+def normal_interval(value: float, deviation: float, level: float = 0.95) -> Interval:
+    """v ± z σ: of a figure whose noise is known, such as a difference on the same images.
+
+    >>> [round(bound, 3) for bound in normal_interval(0.8, 0.05)]
+    [0.702, 0.898]
+    """
+    width = _z(level) * deviation
+    return value - width, value + width
+
+
 def paired_interval(gained: int, lost: int, count: int, level: float = 0.95) -> Interval:
     """d ± z √((g + l − d²) / (n + 2)): of the change of accuracy between two models on the same images.
 

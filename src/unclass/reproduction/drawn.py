@@ -58,7 +58,7 @@ def _look(models: dict[str, nn.Module], split: Split, part: str, plan: Plan, eng
         sample = replace(sample, retain=sample_split(split, seed, max(CURVE)).retain)
         return {role: recalibration_curve(model, sample, quiet, seed) for role, model in walk}
     seen = {role: observe(model, sample, quiet, workers=plan.settings.workers) for role, model in walk}
-    examination = Examination(sample, seen, {}, {}, {}, {})
+    examination = Examination(sample, seen)
     if part == "attention":
         return dict(plain(attention_section(models, examination, plan.data.classes, quiet)))
     return dict(plain(decision_space(examination, seed)))

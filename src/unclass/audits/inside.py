@@ -1,0 +1,91 @@
+"""Attacks on what lies before the head: a prototype written into it, a new head, and what each layer tells."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from unclass.audits.observe import Observation
+from unclass.audits.probe import few
+from unclass.metrics.cka import debiased_cka_of, gram
+from unclass.metrics.information import label_information
+from unclass.metrics.intervals import normal_interval
+
+DRAWS = 10
+MOST, BLOCKS, LEAST = 200, 10, 4
+
+
+def prototype_attack(seen: Observation, classes: tuple[int, ...], shots: int, seed: int = 0) -> float | None:
+    """Accuracy on D_ft after w_t ← μ̂, the mean feature of `shots` forgotten images at the other rows' length.
+
+    The row's bias becomes the mean of the others'. Mean over draws; None where features are not what the rows meet.
+    """
+    weight, features = seen.head_weight, seen.features
+    if weight.shape[1] != features["forget_test"].shape[1]:
+        return None
+    bias = torch.zeros(len(weight)) if seen.head_bias is None else seen.head_bias.clone()
+    kept = torch.ones(len(weight), dtype=torch.bool).index_fill(0, torch.tensor(classes), False)
+    length, level = weight[kept].norm(dim=1).mean(), bias[kept].mean()
+    labels, truth = seen.predictions["forget"].labels, seen.predictions["forget_test"].labels
+    found = []
+    for draw in range(DRAWS):
+        rows, own = few(labels, shots, seed + draw), weight.clone()
+        for index in classes:
+            mean = features["forget"][rows][labels[rows] == index].mean(0)
+            own[index], bias[index] = length * mean / mean.norm().clamp_min(1e-12), level
+        said = (features["forget_test"] @ own.T + bias).argmax(dim=1)
+        found.append((said == truth).double().mean().item())
+    return sum(found) / DRAWS
+
+
+def confidence_of_a_new_head(seen: Observation, seed: int = 0, images: int = 100) -> float:
+    """Mean highest probability on D_ft of logistic regression trained on D_r's features alone.
+
+    A network that never saw the class takes its images for others; one that still keeps them apart is unsure.
+    """
+    from sklearn.linear_model import LogisticRegression  # takes a second to import
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    labels = seen.predictions["retain"].labels
+    rows = few(labels, images, seed)
+    head = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
+    head.fit(seen.features["retain"][rows].numpy(), labels[rows].numpy())
+    return float(head.predict_proba(seen.features["forget_test"].numpy()).max(axis=1).mean())
+
+
+@dataclass(frozen=True)
+class Alike:
+    """How alike two models' features of the class are, on so many images: 1 is the same up to rotation and scale."""
+
+    value: float
+    interval: tuple[float, float]
+    images: int
+
+
+def alike(one: Observation, other: Observation) -> Alike | None:
+    """Return the debiased linear CKA of the penultimate features of the class's images; None with fewer than eight.
+
+    The interval is the jackknife's over blocks of images.
+    """
+    features = [torch.cat([seen.features[name][:MOST] for name in ("forget_test", "forget")]) for seen in (one, other)]
+    count = min(map(len, features))
+    if count < 2 * LEAST:
+        return None
+    kernels = [gram(values) for values in features]
+    value = debiased_cka_of(*kernels)
+    blocks = torch.arange(count) % min(BLOCKS, count // LEAST)
+    kept = [torch.nonzero(blocks != block).flatten() for block in blocks.unique()]
+    left = torch.tensor([debiased_cka_of(*(kernel[rows][:, rows] for kernel in kernels)) for rows in kept])
+    deviation = float(((len(left) - 1) / len(left) * (left - left.mean()).square().sum()).sqrt())
+    low, high = normal_interval(value, deviation)
+    return Alike(value, (low, min(1.0, high)), count)
+
+
+def layer_information(seen: Observation, forget: int) -> list[float]:
+    """Return what each layer's outputs tell about "is it the forgotten class?"; the first `forget` images are."""
+
+    def information(outputs: Tensor) -> float:
+        return label_information(outputs, torch.arange(len(outputs)) < forget)
+
+    return [information(outputs) for outputs in seen.layers.values()]
