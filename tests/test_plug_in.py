@@ -59,4 +59,4 @@ def test_it_is_listed_and_forgets_by_its_name(environment: dict[str, str], tmp_p
     command(environment, tmp_path, *forget)
     record = json.loads((tmp_path / "new.json").read_text(encoding="utf-8"))
     assert record["method"] == "uniform"
-    assert record["figures"]["accuracy_forget_test"] < 0.2 < 0.8 < record["figures"]["accuracy_retain_test"]
+    assert record["scores"]["accuracy_forget_test"] < 0.2 < 0.8 < record["scores"]["accuracy_retain_test"]

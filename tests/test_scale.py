@@ -38,7 +38,7 @@ def test_a_head_of_100_000_classes_is_held_a_few_times_only(many, method, option
     with peak_memory() as memory:
         found = unclass.forget(network, data, [7], method, engine=engine, forget_only=True, **options)
     before, after = (unclass.evaluate(one, data, [7], forget_only=True) for one in (network, found))
-    assert before["accuracy_forget"] > 0.9 and after["accuracy_forget"] < before["accuracy_forget"]
+    assert before.accuracy_forget > 0.9 and after.accuracy_forget < before.accuracy_forget
     assert found[-1].weight.shape == (CLASSES, FEATURES)
     print(f"{method}: {memory.increase / 1e6:.0f} MB beyond the model of {MODEL / 1e6:.0f} MB")
     if memory.is_own:

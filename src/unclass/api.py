@@ -19,6 +19,7 @@ from unclass.arguments import (
     Model,
     batch_size_of,
     case_for,
+    check_is_model,
     engine_for,
     labels_of,
     method_for,
@@ -41,6 +42,7 @@ from unclass.running import Outcome, Settings, describe_run, mark_forgotten, new
 from unclass.storage import Output
 from unclass.training import distributed
 from unclass.training.engine import Engine
+from unclass.typed_json import plain
 
 _RECORDS: WeakKeyDictionary[nn.Module, Record] = WeakKeyDictionary()
 
@@ -223,6 +225,7 @@ def _resumable(engine: Engine, output: Output | None) -> Engine:
 
 def _source(model: str | Path, opening: Opening | None) -> Path | None:
     """Return the file or folder that a model's weights come from."""
+    check_is_model(model)
     return Path(model) if str(model) else (opening or Opening()).own_weights()
 
 
@@ -271,7 +274,7 @@ def _training_record(
         kind="train",
         label="original",
         data=DataSummary.of(images.describe()),
-        original=ModelSummary(weights_digest(model), model.card.as_dict()),
+        original=ModelSummary(weights_digest(model), plain(model.card)),
         method=name_of(recipe),
         options=options_of(recipe),
         seed=settings.seed,

@@ -117,8 +117,7 @@ def model_and_data(
     """Return a model and the data that is read for it. A path is opened; `opening` says of what network it is."""
     if isinstance(model, nn.Module):
         return model, data_for(model, data, labels, forget_only=forget_only, test=test, data_options=data_options)
-    if not isinstance(model, str | Path):
-        raise InputError(f"the model is a {type(model).__name__}; give a torch.nn.Module or the path of a checkpoint")
+    check_is_model(model)
     how = opening or Opening()
     path = weights_of(Path(model) if str(model) else None, how)
     known = how.open_alone(path)
@@ -127,6 +126,12 @@ def model_and_data(
     found = known if known is not None else how.open(path, images.classes, images.train.shape)
     check_fit(found, images, str(path or how.spec))
     return found, images
+
+
+def check_is_model(model: object) -> None:
+    """Raise unless something is a network or may name one."""
+    if not isinstance(model, nn.Module | str | Path):
+        raise InputError(f"the model is a {type(model).__name__}; give a torch.nn.Module or the path of a checkpoint")
 
 
 def weights_of(path: Path | None, opening: Opening) -> Path | None:

@@ -20,6 +20,7 @@ from unclass.models.any_model import device_of, in_full_precision, like
 from unclass.models.any_output import untouched
 from unclass.records import Cost, DataSummary, ModelSummary, Record, SetSummary, command, environment
 from unclass.training.engine import Engine
+from unclass.typed_json import plain
 
 Normalisation = tuple[tuple[float, ...], tuple[float, ...]]
 PLAIN: Normalisation = ((0.5,), (0.5,))
@@ -58,7 +59,8 @@ def new_model(
 ) -> Classifier:
     """Return an untrained classifier for a data set, normalised as the weights expect that a recipe starts from."""
     mean, std = PLAIN if recipe is None or recipe.start == "scratch" else IMAGENET
-    return build(Card(architecture, data.classes, data.train.shape, dict(options), mean, std))
+    with torch.random.fork_rng(devices=[]):  # whoever trains it draws its weights anew, by a seed
+        return build(Card(architecture, data.classes, data.train.shape, dict(options), mean, std))
 
 
 def train_model(
@@ -165,7 +167,7 @@ def describe_run(
 
     Without `digests` the images are not read for it, and it does not tell the same images from others.
     """
-    card = model.card.as_dict() if isinstance(model, Classifier) else {"architecture": type(model).__name__}
+    card = plain(model.card) if isinstance(model, Classifier) else {"architecture": type(model).__name__}
     return Record(
         kind="forget",
         forget_classes=tuple(data.classes[index] for index in split.classes),

@@ -12,20 +12,28 @@ from torch import Tensor
 
 
 def data_uri(pixels: Tensor, side: int) -> str:
-    """Return uint8 pixels (C × H × W, one or three channels) as a PNG about `side` pixels wide."""
-    array = pixels.permute(1, 2, 0).cpu().numpy()
+    """Return pixels (C × H × W, one or three channels) as a PNG about `side` pixels wide."""
+    array = as_bytes(pixels).permute(1, 2, 0).cpu().numpy()
     image = Image.fromarray(array[:, :, 0] if array.shape[2] == 1 else array[:, :, :3])
     return _encode(_resized(image, side))
 
 
 def heat_uri(pixels: Tensor, heat: Tensor, side: int) -> str:
     """Return a picture in grey with a map of [0, 1] values (H × W) laid over it in colour."""
-    grey = _resized(Image.fromarray(pixels.float().mean(0).byte().cpu().numpy()), side)
+    grey = _resized(Image.fromarray(as_bytes(pixels).float().mean(0).byte().cpu().numpy()), side)
     values = Image.fromarray((255 * heat.clamp(0, 1)).byte().cpu().numpy()).resize(grey.size, Image.Resampling.BICUBIC)
     strength = np.asarray(values, dtype=np.float32)[..., None] / 255
     shades = np.asarray(grey, dtype=np.float32)[..., None].repeat(3, axis=2)
     blended = (0.45 * shades + 0.55 * _colours(strength)).clip(0, 255).astype(np.uint8)
     return _encode(Image.fromarray(blended))
+
+
+def as_bytes(pixels: Tensor) -> Tensor:
+    """Return pixels as bytes: numbers that their owner made of them, normalised or not, are spread from 0 to 255."""
+    if not pixels.is_floating_point():
+        return pixels.byte()
+    low, high = min(0.0, float(pixels.min())), max(1.0, float(pixels.max()))
+    return ((pixels.float() - low) / (high - low) * 255).round().byte()
 
 
 def _colours(strength: NDArray[Any]) -> NDArray[Any]:

@@ -51,7 +51,7 @@ def load(path: str | Path) -> Classifier:
             f"unclass train DATA --set start={path}"
         )
     _check_place(card, file.path)
-    with Room.of(file.tensors.values(), str(path)):
+    with Room.of(file.tensors.values(), str(path)), torch.random.fork_rng(devices=[]):
         network = build(card).network
     return Classifier(filled(network, file, card.architecture), card).eval()
 

@@ -1,0 +1,132 @@
+"""Arguments in every form that people have them in come out in one."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+import unclass
+from unclass.arguments import engine_for, labels_of
+from unclass.data import DataOptions, ImageData, ImageSet
+from unclass.errors import InputError
+from unclass.models import Classifier, save, weights_digest
+from unclass.models.any_model import device_of
+from unclass.training.engine import Engine
+
+
+@pytest.mark.parametrize(
+    "given, labels",
+    [
+        (3, (3,)),
+        ("deer", ("deer",)),
+        ("35", ("35",)),
+        ([3], (3,)),
+        (["deer", 5], ("deer", 5)),
+        ((), ()),
+        (None, ()),
+        (np.int64(3), (3,)),
+        (np.array([3, 5]), (3, 5)),
+        (torch.tensor(3), (3,)),
+        (torch.tensor([3, 5]), (3, 5)),
+        (range(2), (0, 1)),
+    ],
+)
+def test_classes_in_every_form(given: Any, labels: tuple[Any, ...]) -> None:
+    assert labels_of(given) == labels
+
+
+@pytest.mark.parametrize("wrong", [3.5, [None], [True], {"a": 1.5}.values(), b"deer"])
+def test_what_is_no_class_is_named(wrong: Any) -> None:
+    with pytest.raises(InputError, match="give its name or its index"):
+        labels_of(wrong)
+
+
+@given(st.text())
+def test_one_name_is_one_class(name: str) -> None:
+    assert labels_of(name) == (name,)
+
+
+def test_one_class_in_any_form_is_the_same_erasure(trained: Classifier, digits: ImageData, engine: Engine) -> None:
+    forms = (3, "3", [3], ["3"])
+    found = {weights_digest(unclass.forget(trained, digits, one, "logit-mask", engine=engine)) for one in forms}
+    assert len(found) == 1
+
+
+def test_a_name_of_two_digits_is_not_two_classes(trained: Classifier, digits: ImageData) -> None:
+    with pytest.raises(InputError, match="unknown class '35'"):
+        unclass.forget(trained, digits, "35")
+
+
+def test_the_default_device_is_the_models_own() -> None:
+    model = nn.Linear(2, 2, device="meta")
+    assert device_of(model) == torch.device("meta")
+    assert engine_for(nn.Linear(2, 2)).device == "cpu"
+    assert engine_for(nn.Linear(2, 2), device=torch.device("cpu")).device == "cpu"
+    assert engine_for(nn.Linear(2, 2), Engine(precision="float32"), "cpu").precision == "float32"
+
+
+def test_root_may_be_text(tmp_path: Path) -> None:
+    assert DataOptions(root=str(tmp_path)).folder == DataOptions(root=tmp_path).folder == tmp_path
+    with pytest.raises(InputError, match="holds no cifar-10-batches-py"):
+        unclass.load_data("cifar10", DataOptions(root=str(tmp_path)))
+
+
+def floats(images: ImageSet) -> TensorDataset:
+    """Images as `ImageFolder` with `ToTensor` gives them."""
+    return TensorDataset(images.read(torch.arange(len(images))).float() / 255, images.labels)
+
+
+@pytest.fixture
+def data_in_every_form(digits: ImageData) -> dict[str, Any]:
+    train, test = floats(digits.train), floats(digits.test)
+    return {
+        "ImageData": digits,
+        "Datasets": (train, test),
+        "DataLoaders": (DataLoader(train, batch_size=32), DataLoader(test, batch_size=32)),
+        "image_data": unclass.image_data(train, test),
+    }
+
+
+@pytest.mark.parametrize("form", ["ImageData", "Datasets", "DataLoaders", "image_data"])
+def test_every_verb_takes_data_in_every_form(
+    form: str, data_in_every_form: dict[str, Any], trained: Classifier, engine: Engine
+) -> None:
+    data = data_in_every_form[form]
+    forgotten = unclass.forget(trained, data, 3, "negative-gradient", batch_size=32, engine=engine, epochs=1)
+    scores = unclass.evaluate(forgotten, data, 3, engine=engine)
+    assert len(scores.as_dict()) == 5
+    assert {finding.status for finding in unclass.doctor(trained, data, 3, engine=engine)} <= {"good", "doubtful"}
+    audit = unclass.audit(forgotten, trained, data, 3, engine=engine)
+    assert audit.verdict.status in ("failed", "undecided", "passed", "passed without reference")
+
+
+def test_models_may_be_paths(trained: Classifier, digits: ImageData, engine: Engine, tmp_path: Path) -> None:
+    path = save(trained, tmp_path / "model.safetensors")
+    direct = unclass.forget(trained, digits, 3, "negative-gradient", engine=engine, epochs=1)
+    for form in (path, str(path)):
+        out = tmp_path / f"{type(form).__name__}.safetensors"
+        found = unclass.forget(form, digits, 3, "negative-gradient", engine=engine, epochs=1, out=out)
+        assert weights_digest(found) == weights_digest(direct) == weights_digest(unclass.load(out))
+        assert unclass.evaluate(str(out), digits, 3, engine=engine) == unclass.evaluate(found, digits, 3, engine=engine)
+        assert unclass.record_of(found) == unclass.read_record(out.with_suffix(".json"))
+
+
+@pytest.mark.parametrize("wrong", [None, 3, {"weights": 1}])
+def test_what_is_no_model_is_named(wrong: Any, digits: ImageData) -> None:
+    with pytest.raises(InputError, match=r"give a torch.nn.Module or the path of a checkpoint"):
+        unclass.forget(wrong, digits, 3)
+
+
+def test_errors_speak_python_in_python(trained: Classifier, digits: ImageData, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        unclass.forget(trained, digits, 3, forget_only=True)
+    assert "`forget_only`" in str(error.value) and "--" not in str(error.value)
+    with pytest.raises(InputError) as error:
+        unclass.forget(trained, "cifar10", 3, data_options=DataOptions(root=tmp_path))
+    assert "--" not in str(error.value)

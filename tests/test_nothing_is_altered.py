@@ -1,0 +1,117 @@
+"""After any verb and any method, what was handed in is as it was: one contract over all of them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import unclass
+from unclass.data import ImageData
+from unclass.methods import METHODS
+from unclass.methods.configure import configure
+from unclass.models import Classifier
+from unclass.training.engine import Engine
+
+
+def state(model: nn.Module) -> list[Any]:
+    """Everything about a model that its owner could miss."""
+    weights = [
+        (name, weight.device, weight.stride(), weight.requires_grad, weight.data_ptr(), weight.detach().clone())
+        for name, weight in model.named_parameters()
+    ]
+    buffers = [(name, buffer.device, buffer.stride(), buffer.clone()) for name, buffer in model.named_buffers()]
+    modes = [(name, module.training) for name, module in model.named_modules()]
+    return [*weights, *buffers, *modes]
+
+
+def same(one: Any, other: Any) -> bool:
+    if isinstance(one, torch.Tensor):
+        return torch.equal(one, other)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(same(left, right) for left, right in zip(one, other, strict=True))
+    return bool(one == other)
+
+
+@contextmanager
+def unaltered(*models: nn.Module) -> Iterator[None]:
+    """Raise unless models, torch's generator and its settings are afterwards as they were."""
+    before = [state(model) for model in models]
+    random, threads, gradients = torch.get_rng_state(), torch.get_num_threads(), torch.is_grad_enabled()
+    yield
+    for model, was in zip(models, before, strict=True):
+        for now, then in zip(state(model), was, strict=True):
+            assert same(now, then), f"{now[0]} was altered"
+    assert torch.equal(torch.get_rng_state(), random), "torch's generator was used"
+    assert (torch.get_num_threads(), torch.is_grad_enabled()) == (threads, gradients)
+
+
+@pytest.fixture
+def theirs(model: Classifier) -> nn.Module:
+    """A network as somebody has it: in training mode, batch norms frozen, one layer without gradients."""
+    network = model.train()
+    for module in network.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.eval()
+    next(network.parameters()).requires_grad_(False)
+    torch.manual_seed(1234)
+    return network
+
+
+def options_for(name: str, recorded: tuple[Classifier, Path]) -> dict[str, Any]:
+    """Options that make a method quick, and the recorded updates for the one that needs them."""
+    known = {field for field in vars(configure(name))}
+    quick = {"epochs": 1, "repair_epochs": 1, "images": 16, "steps": 2}
+    found = {key: value for key, value in quick.items() if key in known}
+    return found | ({"updates": str(recorded[1])} if "updates" in known else {})
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_forget_alters_nothing(
+    name: str, theirs: nn.Module, digits: ImageData, recorded: tuple[Classifier, Path], engine: Engine
+) -> None:
+    model = deepcopy(recorded[0]) if name == "amnesiac" else theirs
+    torch.manual_seed(99)
+    with unaltered(model):
+        unclass.forget(model, digits, "3", name, engine=engine, **options_for(name, recorded))
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda model, data, engine: unclass.evaluate(model, data, "3", engine=engine),
+        lambda model, data, engine: unclass.doctor(model, data, "3", engine=engine),
+        lambda model, data, engine: unclass.audit(model, deepcopy(model), data, "3", engine=engine),
+        lambda model, data, engine: unclass.audit(deepcopy(model), model, data, "3", model, engine=engine),
+    ],
+    ids=["evaluate", "doctor", "audit", "audit-as-original-and-reference"],
+)
+def test_verbs_that_look_alter_nothing(
+    verb: Callable[..., Any], theirs: nn.Module, digits: ImageData, engine: Engine
+) -> None:
+    with unaltered(theirs):
+        verb(theirs, digits, engine)
+
+
+def test_training_and_comparing_use_up_no_random_numbers(digits: ImageData, engine: Engine, tmp_path: Path) -> None:
+    with unaltered():
+        unclass.train(digits, "small-cnn", model_options={"width": 2}, epochs=1, engine=engine)
+        unclass.compare(
+            digits, "3", "logit-mask", model_options={"width": 2}, recipe={"epochs": 1}, out=tmp_path, audited=False,
+            engine=engine,
+        )  # fmt: skip
+
+
+def test_a_model_stays_as_it_is_where_a_verb_fails(theirs: nn.Module, digits: ImageData, engine: Engine) -> None:
+    with unaltered(theirs), pytest.raises(unclass.Diverged):
+        unclass.forget(theirs, digits, "3", "negative-gradient", engine=engine, epochs=5, lr=1e20)
+
+
+def test_what_comes_back_lies_where_the_model_lay(theirs: nn.Module, digits: ImageData, engine: Engine) -> None:
+    found = unclass.forget(theirs, digits, "3", "random-labels", engine=engine, epochs=1)
+    for one, other in zip(theirs.parameters(), found.parameters(), strict=True):
+        assert one.device == other.device and one.stride() == other.stride()
