@@ -39,7 +39,7 @@ from unclass.models.opening import check_ending, save_like
 from unclass.predictions import LOOKING_BATCH, predict, predict_sets
 from unclass.records import DataSummary, ModelSummary, Record, command, environment
 from unclass.running import Outcome, Settings, describe_run, mark_forgotten, new_model, train_model, unlearn
-from unclass.storage import Output
+from unclass.storage import Output, check_target
 from unclass.training import distributed
 from unclass.training.engine import Engine
 from unclass.typed_json import plain
@@ -206,6 +206,7 @@ def _output(
     if out is None:
         return None
     path = Path(out)
+    check_target(path)
     record = path.with_suffix(".json")
     if record == path:
         raise InputError(f"{path} is where the record goes; end the checkpoint's name in .safetensors")

@@ -6,9 +6,15 @@ Messages name arguments in backquotes, as Python has them: `skip_bad`. The comma
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_LONGEST = 1500
+
 
 class InputError(ValueError):
     """The caller gave something that cannot work. The command line prints it in one line and exits with 2."""
+
+    def __init__(self, message: object = "") -> None:
+        line = " ".join(str(message).split())  # what a library says of a file may have many, and hold half of the file
+        super().__init__(line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 :]}")
 
 
 class Diverged(InputError):  # noqa: N818 - reads as what happened

@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 from contextlib import suppress
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -92,7 +93,7 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _bad_input("interrupted; run the same command again to go on", code=INTERRUPTED)
     except UsageError as error:
-        known = [name for name in arguments if name in _commands()]
+        known = [name for name in arguments if name in command_line().commands]
         see = " ".join(["unclass", *known[:1], "--help"])
         return _bad_input(f"{error.format_message()} (see: {see})", debug)
     except Exception as error:  # whatever it is, the user gets one line and we get the file that it names
@@ -105,8 +106,8 @@ def _call(arguments: list[str]) -> int:
     """Call the command line, and return its exit code however it leaves."""
     try:
         distributed.start()
-        defaults = {} if "--version" in arguments else read_defaults(_commands())
-        code = int(app(arguments, prog_name="unclass", standalone_mode=False, default_map=defaults) or 0)
+        defaults = {} if "--version" in arguments else read_defaults(command_line().commands)
+        code = int(command_line()(arguments, prog_name="unclass", standalone_mode=False, default_map=defaults) or 0)
     except typer.Exit as stop:
         code = stop.exit_code
     except SystemExit as stop:  # a library's, such as click's on a closed pipe
@@ -118,9 +119,10 @@ def _call(arguments: list[str]) -> int:
     return code
 
 
-def _commands() -> dict[str, Any]:
-    found: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    return found
+@cache
+def command_line() -> Any:
+    """Return all commands with their options, made once."""
+    return typer.main.get_command(app)
 
 
 def _general_first(arguments: list[str]) -> list[str]:

@@ -63,10 +63,10 @@ def give_json(value: Any) -> None:
 
 def as_options(message: str) -> str:
     """Say the arguments of the Python API, which messages name in backquotes, as the options that they are here."""
-    from unclass.cli import app  # the commands print by this file
+    from unclass.cli import command_line  # the commands print by this file
 
     names: dict[str, str] = {}
-    for command in typer.main.get_command(app).commands.values():  # type: ignore[attr-defined]
+    for command in command_line().commands.values():
         for option in [one for one in command.params if one.param_type_name == "option"]:
             names.setdefault(option.name.rstrip("_"), option.opts[-1])
             for without in option.secondary_opts:

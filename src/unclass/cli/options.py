@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from unclass.arguments import weights_of as check_weights
+from unclass.bounds import MOST_IMAGES_IN_A_BATCH, MOST_SEED
 from unclass.data import DATA, OWN, DataOptions
 from unclass.errors import InputError
 from unclass.methods import METHODS
@@ -98,8 +99,8 @@ Std = Annotated[str | None, typer.Option(help="Standard deviation, likewise.", r
 HeadName = Annotated[
     str | None, typer.Option("--head", help="Last layer, where it cannot be found.", rich_help_panel=_MODEL)
 ]
-Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.", min=0)]
-BatchSize = Annotated[int, typer.Option(help="Images in a batch.", min=1)]
+Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.", min=0, max=MOST_SEED)]
+BatchSize = Annotated[int, typer.Option(help="Images in a batch.", min=1, max=MOST_IMAGES_IN_A_BATCH)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines, nothing else.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 

@@ -11,6 +11,7 @@ from unclass.methods.lookup import name_of as name_of
 from unclass.methods.method import Method
 
 _TYPES: dict[Any, tuple[type, ...]] = {int: (int,), float: (int, float), bool: (bool,), str: (str,)}
+_LARGEST = 1e30  # what is larger does not fit into the 32 bits that networks compute in
 _WORDS = {int: "a whole number from 0 up", float: "a number from 0 up", bool: "true or false", str: "text"}
 
 
@@ -70,7 +71,7 @@ def check_value(value: Any, hint: Any, what: str) -> None:
             raise unknown(f"value of {what}", value, get_args(hint))
     elif hint not in _TYPES:
         raise InputError(f"{what} has the type {hint}; an option is int, float, bool, str or a Literal of texts")
-    elif type(value) not in _TYPES[hint] or (hint in (int, float) and not 0 <= value < float("inf")):
+    elif type(value) not in _TYPES[hint] or (hint in (int, float) and not 0 <= value <= _LARGEST):
         raise InputError(f"{what} is {value!r}; it must be {_WORDS[hint]}")
 
 

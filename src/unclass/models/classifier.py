@@ -105,8 +105,8 @@ def build(card: Card) -> Classifier:
 
 def check_card(classes: Sequence[str], shape: Sequence[int], options: Mapping[str, Any]) -> None:
     """Raise unless what a card says of a network can be."""
-    if len(classes) > MOST_CLASSES:
-        raise InputError(f"{len(classes):,} classes are not allowed; use {MOST_CLASSES:,} at most")
+    if not 1 <= len(classes) <= MOST_CLASSES:
+        raise InputError(f"{len(classes):,} classes are not allowed; use 1 to {MOST_CLASSES:,}")
     if len(shape) != 3 or not all(type(size) is int and 1 <= size <= MOST_PIXELS for size in shape):
         raise InputError(f"pictures of {tuple(shape)} are not allowed; channels, height and width go to {MOST_PIXELS}")
     check_reasonable(options, "the options of the network")

@@ -84,7 +84,11 @@ def inside(folder: Path, name: Any) -> Path:
     path = folder / str(name)
     home = folder.resolve()
     allowed = [home, home.parents[1] / "blobs"] if home.parent.name == "snapshots" else [home]  # the hub's own cache
-    if not isinstance(name, str) or not any(path.resolve().is_relative_to(one) for one in allowed):
+    try:
+        leads_out = not any(path.resolve().is_relative_to(one) for one in allowed)
+    except (OSError, ValueError):  # no name of a file at all
+        leads_out = True
+    if not isinstance(name, str) or leads_out:
         raise InputError(f"{folder} refers to {str(name)[:100]!r}, which lies outside of it; save the model again")
     return path
 

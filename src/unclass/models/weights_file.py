@@ -15,7 +15,7 @@ from torch import Tensor
 
 from unclass.errors import InputError
 from unclass.offline import reading
-from unclass.storage import require_plain, settle, write_atomically
+from unclass.storage import is_there, require_plain, settle, write_atomically
 
 NESTS = ("state_dict", "model_state_dict", "model", "network", "net", "weights", "module")
 NUMBERS = (
@@ -86,7 +86,7 @@ def read_weights_file(path: str | Path) -> WeightsFile:
     """Return the tensors of a safetensors or torch.save file."""
     path = Path(path)
     settle(path)
-    if not path.exists():
+    if not is_there(path):
         raise InputError(f"there is no checkpoint {path}; train one with: unclass train DATA --out {path.name}")
     require_plain(path)
     if is_torch(path):

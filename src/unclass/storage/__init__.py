@@ -4,7 +4,7 @@ from unclass.storage.files import outlives, sha256, write_atomically, write_json
 from unclass.storage.journal import settle
 from unclass.storage.lock import Lock
 from unclass.storage.output import Output
-from unclass.storage.reading import parse_json, read_json, read_text, require_plain
+from unclass.storage.reading import is_there, parse_json, read_json, read_text, require_plain
 from unclass.storage.space import existing, no_space, require_space
 from unclass.storage.targets import check_target, require_absent
 
@@ -13,6 +13,7 @@ __all__ = [
     "Output",
     "check_target",
     "existing",
+    "is_there",
     "no_space",
     "outlives",
     "parse_json",

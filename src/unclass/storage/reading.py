@@ -11,6 +11,14 @@ from unclass.errors import InputError
 MOST_BYTES = 64 << 20
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is something under this name; what cannot be a name is not there."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def require_plain(path: Path, most: int | None = None) -> None:
     """Raise unless `path` is a plain file, of at most so many bytes: one waits for pipes, and devices never end."""
     try:

@@ -12,8 +12,10 @@ _MACOS_WITH_BFLOAT16 = (14, 0)
 
 def check_device(device: str) -> None:
     """Raise unless torch can compute on a device here."""
+    kind, colon, number = device.partition(":")
     there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    if not there.get(device.partition(":")[0], False):
+    count = {"cuda": torch.cuda.device_count() if there["cuda"] else 0, "mps": 1}.get(kind, 0)
+    if not there.get(kind, False) or (colon and not (number.isdecimal() and len(number) < 4 and int(number) < count)):
         choices = ", ".join(kind for kind, is_there in there.items() if is_there)
         raise InputError(f"device {device!r} is not there; choose from: {choices}")
 
