@@ -16,17 +16,23 @@ from unclass.cli.bench import bench
 from unclass.cli.compare import compare, demo
 from unclass.cli.console import as_options, error_console, say, set_loudness
 from unclass.cli.doctor import doctor
+from unclass.cli.erase import erase
 from unclass.cli.evaluate import evaluate
 from unclass.cli.failures import explain
 from unclass.cli.figures import figures
 from unclass.cli.forget import forget
 from unclass.cli.glossary import glossary
+from unclass.cli.history import history, rollback, status
+from unclass.cli.keys import keys_app
+from unclass.cli.ledger import ledger_app
 from unclass.cli.listing import list_
 from unclass.cli.methods import methods
 from unclass.cli.paper import paper
+from unclass.cli.request import request_app
 from unclass.cli.results import results
 from unclass.cli.settings import read_defaults
 from unclass.cli.train import train
+from unclass.cli.verify import verify
 from unclass.errors import InputError
 from unclass.training import distributed
 
@@ -48,6 +54,14 @@ app.command(epilog=WORDS)(forget)
 app.command(epilog=WORDS)(evaluate)
 app.command(epilog=WORDS)(compare)
 app.command(epilog=WORDS)(audit)
+app.add_typer(request_app, name="request")
+app.command()(erase)
+app.command()(history)
+app.command()(rollback)
+app.command()(status)
+app.command()(verify)
+app.add_typer(keys_app, name="keys")
+app.add_typer(ledger_app, name="ledger")
 app.command()(bench)
 app.command()(figures)
 app.command(epilog=WORDS)(paper)

@@ -14,7 +14,7 @@ from unclass.errors import InputError
 
 def listed_rows(listed: Path | str | Sequence[str | int | Path], data: ImageData) -> Tensor:
     """Return the rows of the training images that a file, or a sequence of paths and indices, names."""
-    lines = _lines(Path(listed)) if isinstance(listed, Path | str) else [str(line) for line in listed]
+    lines = list_lines(Path(listed)) if isinstance(listed, Path | str) else [str(line) for line in listed]
     numbers = {int(line) for line in lines if is_index(line)}
     if large := [number for number in numbers if number >= len(data.train)]:
         raise InputError(f"image {max(large)} is not among the {len(data.train)} training images of {data.name}")
@@ -34,7 +34,8 @@ def listed_rows(listed: Path | str | Sequence[str | int | Path], data: ImageData
     return torch.tensor(rows)
 
 
-def _lines(file: Path) -> list[str]:
+def list_lines(file: Path) -> list[str]:
+    """Return the lines of a list that hold something."""
     if not file.is_file():
         raise InputError(f"there is no list {file}; write the path of an image to forget into each line")
     text = file.read_text(encoding="utf-8-sig", errors="surrogateescape")

@@ -14,7 +14,7 @@ from unclass.extras import library
 from unclass.ledger.keys import EXTRA, kind_of, public_pem
 
 STATEMENT = "https://in-toto.io/Statement/v1"
-PREDICATE = "urn:unclass:erasure:1"
+ERASURE, DESTRUCTION = "urn:unclass:erasure:1", "urn:unclass:destruction:1"
 PAYLOAD = "application/vnd.in-toto+json"
 
 
@@ -22,10 +22,10 @@ class Untrue(ValueError):  # noqa: N818 - reads as what was found
     """What was signed is not what is there."""
 
 
-def statement(digests: Mapping[str, str], predicate: Mapping[str, Any]) -> dict[str, Any]:
+def statement(digests: Mapping[str, str], predicate: Mapping[str, Any], kind: str = ERASURE) -> dict[str, Any]:
     """Return the statement that `predicate` holds of the files with these SHA-256 digests."""
     subjects = [{"name": name, "digest": {"sha256": digest}} for name, digest in sorted(digests.items())]
-    return {"_type": STATEMENT, "subject": subjects, "predicateType": PREDICATE, "predicate": dict(predicate)}
+    return {"_type": STATEMENT, "subject": subjects, "predicateType": kind, "predicate": dict(predicate)}
 
 
 def seal(content: Mapping[str, Any], key: Any) -> bytes:
@@ -38,7 +38,7 @@ def seal(content: Mapping[str, Any], key: Any) -> bytes:
     return _spelled(envelope)
 
 
-def unseal(text: bytes, key: Any) -> dict[str, Any]:
+def unseal(text: bytes, key: Any, kind: str = ERASURE) -> dict[str, Any]:
     """Return the statement in an envelope; raise `Untrue` unless it was signed with the private half of this key."""
     dsse = library("securesystemslib.dsse", EXTRA)
     signer = library("securesystemslib.signer", EXTRA)
@@ -55,8 +55,8 @@ def unseal(text: bytes, key: Any) -> dict[str, Any]:
     except errors.VerificationError as error:
         raise Untrue("is not signed with this key") from error
     content = json.loads(envelope.payload)
-    if envelope.payload_type != PAYLOAD or content.get("_type") != STATEMENT or content["predicateType"] != PREDICATE:
-        raise Untrue("is signed, but is no statement of an erasure")
+    if envelope.payload_type != PAYLOAD or content.get("_type") != STATEMENT or content["predicateType"] != kind:
+        raise Untrue(f"is signed, but is no statement of the kind {kind}")
     found: dict[str, Any] = content
     return found
 

@@ -10,7 +10,7 @@ from unclass.extras import library
 
 EXTRA = "evidence"
 KINDS = ("ec-p256", "ed25519")
-VARIABLE, PASSWORD = "UNCLASS_KEY", "UNCLASS_KEY_PASSWORD"
+VARIABLE, PASSWORD = "UNCLASS_SIGNING_KEY", "UNCLASS_KEY_PASSWORD"
 
 
 def new_key(path: Path, kind: str = "ec-p256", password: str | None = None) -> tuple[Path, Path]:
@@ -83,11 +83,17 @@ def kind_of(key: Any) -> str:
 
 
 def key_path(given: Path | None) -> Path:
-    """Return which private key is meant: the one given, else UNCLASS_KEY."""
+    """Return which private key is meant: the one given, else UNCLASS_SIGNING_KEY."""
+    found = key_if_named(given)
+    if found is None:
+        raise InputError(f"no key to sign with was named; give `signing_key` FILE or set {VARIABLE} (unclass keys new)")
+    return found
+
+
+def key_if_named(given: Path | None) -> Path | None:
+    """Return the private key that was given or set; None if neither."""
     named = os.environ.get(VARIABLE)
-    if given is None and not named:
-        raise InputError(f"no key to sign with was named; give --key FILE or set {VARIABLE} (unclass keys new)")
-    return given or Path(str(named))
+    return given or (Path(named) if named else None)
 
 
 def _generate(kind: str) -> Any:

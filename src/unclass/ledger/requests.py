@@ -163,8 +163,9 @@ def _state(row: sqlite3.Row) -> str:
         return "withdrawn"
     if row["done"]:
         return "done"
-    # An erasure that had come to its end, and is not in service any more, leaves the request open.
-    return {None: "open", "finished": "open", "failed": "failed"}.get(row["step"], "at work")
+    # An erasure that is over, and whose result is not in service, leaves the request open.
+    over = {None: "open", "finished": "open", "abandoned": "open", "failed": "failed"}
+    return over.get(row["step"], "at work")
 
 
 def _known_classes(database: sqlite3.Connection, model: str, classes: Sequence[str]) -> list[str]:

@@ -56,7 +56,8 @@ CREATE TABLE erasures (
   operator TEXT NOT NULL,
   started TEXT NOT NULL,
   finished TEXT,
-  error TEXT NOT NULL DEFAULT ''
+  error TEXT NOT NULL DEFAULT '',
+  sha256 TEXT                          -- of the unlearned model, once it is made
 );
 CREATE INDEX erasures_by_request ON erasures (request);
 CREATE INDEX erasures_by_source ON erasures (source);

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from unclass.errors import InputError
-from unclass.ledger.envelope import Untrue, check_weights, unseal
+from unclass.ledger.envelope import DESTRUCTION, Untrue, check_weights, unseal
 from unclass.ledger.files import content_digest
 from unclass.ledger.keys import fingerprint, public_key, public_key_from
 from unclass.ledger.pack_files import PackFiles, is_plain, pack_files
 
 ENVELOPE, PUBLIC, MANIFEST = "statement.dsse.json", "signer.pub", "manifest.json"
-AUDIT, WEIGHTS, SIGNATURE = "audit.json", "model", "model.sig"
+AUDIT, WEIGHTS, SIGNATURE, REMOVED = "audit.json", "model", "model.sig", "removed.dsse.json"
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,9 @@ def verify_pack(path: Path, key: Path | None = None, model: Path | None = None) 
         return Verification((Flaw(ENVELOPE, "missing: nothing vouches for the pack"),), {}, fingerprint(judge))
     except Untrue as error:
         return Verification((Flaw(ENVELOPE, str(error)),), {}, fingerprint(judge))
-    flaws = [*_whole(files, path), *_changed(files, sealed), *_unlike(files, sealed["predicate"])]
-    if not flaws:
+    removed, flaws = _removed(files, sealed, judge)
+    flaws += [*_whole(files, path), *_changed(files, sealed, removed), *_unlike(files, sealed["predicate"])]
+    if not flaws and not removed:
         flaws += [*_other_weights(files, sealed["predicate"]), *_unsigned_weights(files, sealed["predicate"])]
     if model is not None and content_digest(model) != sealed["predicate"]["models"]["unlearned"]["sha256"]:
         flaws.append(Flaw(str(model), "is not the unlearned model of this pack"))
@@ -74,13 +75,28 @@ def _whole(files: PackFiles, path: Path) -> Iterator[Flaw]:
         yield Flaw(path.name, flaw)
 
 
-def _changed(files: PackFiles, sealed: Mapping[str, Any]) -> Iterator[Flaw]:
+def _removed(files: PackFiles, sealed: Mapping[str, Any], judge: Any) -> tuple[set[str], list[Flaw]]:
+    """Return the files that the signer has taken out of the pack since, by a statement of its own."""
+    if REMOVED not in files.names():
+        return set(), []
+    try:
+        said = unseal(files.read(REMOVED), judge, DESTRUCTION)
+    except (OSError, Untrue) as error:
+        return set(), [Flaw(REMOVED, str(error))]
+    if said["predicate"]["pack"] != files.digest(ENVELOPE):
+        return set(), [Flaw(REMOVED, "speaks of another pack")]
+    return {one["name"] for one in said["subject"] if one in sealed["subject"]}, []
+
+
+def _changed(files: PackFiles, sealed: Mapping[str, Any], removed: set[str]) -> Iterator[Flaw]:
     """Compare what lies in the pack with what was signed."""
     signed = {one["name"]: one["digest"]["sha256"] for one in sealed["subject"]}
     there = set(files.names())
-    for name in sorted(there - signed.keys() - {ENVELOPE}):
+    for name in sorted(there - signed.keys() - {ENVELOPE, REMOVED}):
         yield Flaw(name, "is no part of what was signed")
     for name, digest in signed.items():
+        if name not in there and name in removed:
+            continue
         if name not in there or not is_plain(name):
             yield Flaw(name, "missing")
             continue

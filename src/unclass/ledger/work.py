@@ -1,0 +1,139 @@
+"""The work of an erasure: forgetting and auditing, each into files of one folder, so that it can be done again."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+from unclass.api import forget
+from unclass.arguments import model_and_data
+from unclass.audits.result import Audit, Verdict
+from unclass.audits.run import audit
+from unclass.data import DataOptions, ImageData, Split, listed_rows
+from unclass.data.fingerprints import fingerprints
+from unclass.ledger.files import content_digest
+from unclass.ledger.job import Job
+from unclass.ledger.models import Version
+from unclass.ledger.requests import Request
+from unclass.ledger.store import Ledger
+from unclass.models import Classifier, Opening
+from unclass.records import read_record
+from unclass.storage import write_json
+
+_PATHS = ("folder", "csv", "parquet", "hf", "webdataset")
+
+
+def settings_of(data: str, where: DataOptions, opening: Opening) -> dict[str, Any]:
+    """Return as JSON how a model and its data are opened; paths absolute, since who erases may stand elsewhere."""
+    default = DataOptions()
+    given = {
+        field.name: getattr(where, field.name)
+        for field in fields(DataOptions)
+        if field.name != "progress" and getattr(where, field.name) != getattr(default, field.name)
+    }
+    if where.root is not None:
+        given["root"] = str(Path(where.root).expanduser().resolve())
+    form, colon, path = data.partition(":")
+    spec = f"{form}:{Path(path).expanduser().resolve()}" if colon and form in _PATHS else data
+    opened = {key: value for key, value in asdict(opening).items() if value}
+    return {"data": spec, "data_options": given, "opening": opened}
+
+
+def read_settings(settings: Mapping[str, Any]) -> tuple[str, DataOptions, Opening]:
+    """Return what `settings_of` kept."""
+    given, opening = (_with_tuples(settings[part]) for part in ("data_options", "opening"))
+    if "root" in given:
+        given["root"] = Path(given["root"])
+    return settings["data"], DataOptions(**given), Opening(**opening)
+
+
+def _with_tuples(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what JSON made lists of as it was."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
+
+
+def open_version(file: Path, settings: Mapping[str, Any], quiet: bool = True) -> tuple[Classifier, ImageData]:
+    """Return a model of the ledger and its data."""
+    data, where, opening = read_settings(settings)
+    model, images = model_and_data(file, data, data_options=where, opening=opening)
+    assert isinstance(model, Classifier)
+    return model, images
+
+
+def forget_step(ledger: Ledger, request: Request, source: Version, job: Job, folder: Path) -> None:
+    """Write the unlearned model, its record, its card and the digests of the erased images into a folder."""
+    file, settings = source.file(ledger), settings_in(ledger, request.model)
+    _, images = open_version(file, settings)
+    _, where, opening = read_settings(settings)
+    unlearned = forget(
+        file, images, list(request.classes), job.method, preset=job.preset, seed=job.seed, batch_size=job.batch_size,
+        engine=job.engine, forget_list=list(request.images) or None, data_options=where, opening=opening,
+        out=folder / f"unlearned{source.ending}", force=True, **job.options,
+    )  # fmt: skip
+    assert isinstance(unlearned, Classifier)
+    write_json(folder / "card.json", unlearned.card.as_dict())
+    write_json(folder / "images.json", fingerprints(split_for(request, images).forget))
+
+
+def audit_step(ledger: Ledger, request: Request, source: Version, job: Job, folder: Path) -> dict[str, Any]:
+    """Write the audit into a folder and return its verdict."""
+    settings = settings_in(ledger, request.model)
+    data, where, opening = read_settings(settings)
+    if request.images:
+        found = _audit_of_images(folder)
+    else:
+        found = audit(
+            unlearned_in(folder), source.file(ledger), data, list(request.classes), list(job.retrained),
+            engine=job.engine, seed=job.seed, data_options=where, opening=opening,
+        )  # fmt: skip
+    found = replace(found, subject=replace(found.subject, request=request.id))
+    found.save(folder / "audit.json")
+    verdict: dict[str, Any] = found.as_dict()["verdict"]
+    return verdict
+
+
+def split_for(request: Request, images: ImageData) -> Split:
+    """Part the images that a request asks for from the others."""
+    rows = listed_rows(list(request.images), images) if request.images else None
+    return Split.of(images, list(request.classes), rows=rows)
+
+
+def settings_in(ledger: Ledger, model: str) -> dict[str, Any]:
+    """Return how a model of the ledger is opened."""
+    row = ledger.database.execute("SELECT settings FROM models WHERE name = ?", (model,)).fetchone()
+    found: dict[str, Any] = json.loads(row["settings"])
+    return found
+
+
+def unlearned_in(folder: Path) -> Path:
+    """Return the unlearned model in a folder of work."""
+    found = [path for path in folder.glob("unlearned*") if path.suffix not in (".json", ".resume")]
+    return found[0] if found else folder / "unlearned"
+
+
+def images_of(folder: Path) -> list[str]:
+    """Return the digests of the images that were erased."""
+    found: list[str] = json.loads((folder / "images.json").read_text(encoding="utf-8"))
+    return found
+
+
+def digest_and_card(file: Path, settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the digest of a model's file and its card."""
+    return content_digest(file), open_version(file, settings)[0].card.as_dict()
+
+
+def _audit_of_images(folder: Path) -> Audit:
+    """Say what is known of single images: the audit judges whole classes, so that a person has to decide."""
+    record = read_record(folder / "unlearned.json")
+    sentence = "Undecided: the audit judges whole classes; of single images there are only the scores."
+    why = tuple(
+        f"{name.replace('_', ' ')}: {100 * before:.1f} % before, {100 * after:.1f} % after"
+        for name, before, after in _scores(record.before, record.scores)
+    )
+    return Audit(Verdict("undecided", sentence, why), not_claimed=("That single images cannot be told by an attack.",))
+
+
+def _scores(before: Any, after: Any) -> list[tuple[str, float, float]]:
+    first, second = ({} if one is None else one.as_dict() for one in (before, after))
+    return [(name, first[name], second[name]) for name in first if isinstance(second.get(name), float)]
