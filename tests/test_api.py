@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,12 @@ def card_stays(trained: Classifier) -> Iterator[None]:
 def test_everything_named_in_the_package_is_there() -> None:
     assert all(hasattr(unclass, name) for name in unclass.__all__)
     assert unclass.__all__ == sorted(unclass.__all__, key=lambda name: (not name.isupper(), name))
+
+
+@pytest.mark.parametrize("verb", ["train", "forget", "evaluate", "audit", "compare", "doctor", "bench", "paper"])
+def test_every_verb_is_a_function_and_shadows_no_module(verb: str) -> None:
+    assert callable(getattr(unclass, verb)) and find_spec(f"unclass.{verb}") is None
+    assert "Example: " in (getattr(unclass, verb).__doc__ or "")
 
 
 def test_the_example_of_the_issue_runs(trained: Classifier, digits: ImageData, engine: Engine, tmp_path: Path) -> None:
