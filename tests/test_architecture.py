@@ -27,7 +27,7 @@ LAYERS = (
     ("comparison",),
     ("report",),
     ("api",),
-    ("benchmark", "checkup", "ledger", "reproduction"),
+    ("benchmark", "checkup", "ledger", "reproduction", "tuning"),
     ("cli",),
     ("__main__",),
 )

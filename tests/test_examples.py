@@ -12,7 +12,6 @@ WRITES = {
     "forget_one_person": ["--out", "new.safetensors"],
     "training_for_amnesiac": ["--updates", "new"],
     "trade_off": ["--out", "new.png"],
-    "choose_settings": ["--out", "new.json"],
     "own_method": ["--out", "new.safetensors"],
 }
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from unclass.records import Record, read_record
     from unclass.reproduction.run import Paper, paper
     from unclass.training.engine import Budget, Engine
+    from unclass.tuning import Tuning, tune
 
 __version__ = "0.1.0"
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "Plan",
     "Predictions",
     "Record",
+    "Tuning",
     "UpdateRecorder",
     "audit",
     "bench",
@@ -60,6 +62,7 @@ __all__ = [
     "record_of",
     "save",
     "train",
+    "tune",
 ]
 
 # Where each name stands. A part is imported when a name of it is asked for: torch takes seconds, and nobody who wants
@@ -82,6 +85,7 @@ _HOMES = {
     "unclass.records": "Record read_record",
     "unclass.reproduction.run": "Paper paper",
     "unclass.training.engine": "Budget Engine",
+    "unclass.tuning": "Tuning tune",
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import unclass
 from unclass.cli import run
-from unclass.methods import METHODS
+from unclass.methods import METHODS, Needs
 from unclass.reproduction import measured, reference_summaries
 
 
@@ -76,3 +76,29 @@ def test_the_list_names_every_form_of_data_and_model(capsys: pytest.CaptureFixtu
     content = json.loads(capsys.readouterr().out)
     assert {"webdataset:PATTERN", "hf:FOLDER", "csv:FILE"} <= set(content["data"])
     assert {"timm:NAME", "hf:FOLDER", "package.module:factory", "resnet-50"} <= set(content["models"])
+
+
+@pytest.mark.parametrize("have", ["forget", "sample", "all"])
+def test_what_works_with_what_one_holds_fits_into_80_columns(have: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["methods", "--have", have, "--json"]) == 0
+    fitting = json.loads(capsys.readouterr().out)["methods"]
+    assert run(["methods", "--have", have]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert [line.split()[0].rstrip("*") for line in lines[1 : 1 + len(fitting)]] == fitting
+    assert "boundary-shift" in fitting
+    for name, kind in METHODS.items():
+        if have == "forget":
+            assert (name in fitting) == (not kind().needs & (Needs.RETAIN | Needs.UPDATES))
+        else:
+            assert name in fitting or (have == "sample" and Needs.UPDATES in kind().needs)
+
+
+def test_every_method_says_in_short_what_it_does() -> None:
+    assert all(0 < len(kind.in_short) <= 35 for kind in METHODS.values())
+    assert len({kind.in_short for kind in METHODS.values()}) == len(METHODS)
+
+
+def test_a_wrong_answer_to_what_one_holds_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["methods", "--have", "some"]) == 2
+    assert "forget" in capsys.readouterr().err

@@ -85,7 +85,7 @@ def test_a_name_finds_the_same_method_again():
         ("broken", r"plug-in broken \(no_such_module:Nothing\) cannot be loaded"),
         ("no_such_module:Nothing", "no_such_module cannot be imported"),
         ("own_methods_here:Nothin", "unknown class 'Nothin' in own_methods_here.*did you mean Nothing"),
-        ("own_methods_here:Bare", "does not declare needs_head, .* inherit from unclass.methods.Method"),
+        ("own_methods_here:Bare", "does not declare in_short, needs_head, .* inherit from unclass.methods.Method"),
         ("own_methods_here:Loose", "is not a dataclass"),
         ("own_methods_here:instance", "is a Nothing, not a class"),
         ("pluged", "unknown method 'pluged'.*did you mean plugged"),

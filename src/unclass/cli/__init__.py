@@ -32,6 +32,7 @@ from unclass.cli.request import request_app
 from unclass.cli.results import results
 from unclass.cli.settings import read_defaults
 from unclass.cli.train import train
+from unclass.cli.tune import tune
 from unclass.cli.verify import verify
 from unclass.errors import InputError
 from unclass.training import distributed
@@ -67,6 +68,7 @@ app.command()(figures)
 app.command(epilog=WORDS)(paper)
 app.command()(results)
 app.command(epilog=WORDS)(methods)
+app.command(epilog=WORDS)(tune)
 app.command(name="list")(list_)
 app.command()(glossary)
 

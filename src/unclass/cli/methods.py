@@ -11,6 +11,7 @@ from rich.table import Table
 from unclass.arguments import DEFAULT_METHOD
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
+from unclass.cli.method_choice import HaveOption, choose_method
 from unclass.cli.method_help import explain_method
 from unclass.methods import METHODS, REFERENCE, Method
 from unclass.reproduction import Measured, measured, reference_summaries
@@ -20,15 +21,19 @@ NOT_MEASURED = "not measured"
 COLUMNS = {"method": 18, "what it does": 46, "reads": 16, "cost": 24, "from retraining": 24, "audit": 10}
 
 
-def methods(name: Name = None, json_: o.Json = False) -> None:
+def methods(name: Name = None, have: HaveOption = None, json_: o.Json = False) -> None:
     """Explain each method: what it reads, what it cost and how close it came to retraining in the reference runs.
 
-    With a name: that method alone, with a line for each of its options.
+    With a name: that method alone, with a line for each of its options. With --have: a line for each method that
+    works with what you hold.
 
-    Example: unclass methods boundary-shrink
+    Example: unclass methods --have forget
     """
     if name is not None:
         explain_method(name, json_)
+        return
+    if have is not None:
+        choose_method(have, json_)
         return
     summaries = reference_summaries()
     found = measured(summaries)

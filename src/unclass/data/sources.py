@@ -49,7 +49,7 @@ def load_data(spec: str, options: DataOptions = _DEFAULTS) -> ImageData:
     if options.per_class is not None and len(data.train):
         kept = data.train.per_class(options.per_class, options.split_seed)
         data = replace(data, train=kept, details=data.details | {"per_class": options.per_class})
-    return _without_test(data, options) if options.validation else data
+    return held_back(data, options.validation, options.split_seed) if options.validation else data
 
 
 def _path(text: str) -> Path:
@@ -59,10 +59,10 @@ def _path(text: str) -> Path:
         raise InputError(f"{text} is no path ({error}); write it out") from error
 
 
-def _without_test(data: ImageData, options: DataOptions) -> ImageData:
+def held_back(data: ImageData, share: float, seed: int) -> ImageData:
     """Put a share of the training images of each class where the test images are."""
-    held_out = holdout(data.train.labels, options.validation, options.split_seed)
-    details = data.details | {"validation": options.validation, "split_seed": options.split_seed}
+    held_out = holdout(data.train.labels, share, seed)
+    details = data.details | {"validation": share, "split_seed": seed}
     return replace(data, train=data.train.select(~held_out), test=data.train.select(held_out), details=details)
 
 

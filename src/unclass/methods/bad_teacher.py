@@ -34,6 +34,7 @@ class BadTeacher(Method):
     batch_norm: BatchNormMode = option("train", BATCH_NORM)
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
+    in_short: ClassVar[str] = "be taught D_f by a random network"
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {"paper": {"lr": 0.01, "temperature": 1.0}}
 

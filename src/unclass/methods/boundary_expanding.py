@@ -26,6 +26,7 @@ class BoundaryExpanding(Method):
     lr: float = option(1e-5, "learning rate")
     batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 
+    in_short: ClassVar[str] = "send D_f to a class that is cut off"
     needs: ClassVar[Needs] = Needs.FORGET
     needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True

@@ -39,6 +39,7 @@ class ConvolutionTranspose(Method):
     batch_norm: BatchNormMode = option("train", BATCH_NORM)
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
+    in_short: ClassVar[str] = "turn the kernels, then fine-tune"
     needs: ClassVar[Needs] = Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {"paper": {"epochs": 3, "lr": 1e-3, "schedule": "cosine"}}
 

@@ -27,6 +27,7 @@ class Delete(Method):
     lr: float = option(1e-4, "learning rate")
     batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 
+    in_short: ClassVar[str] = "distil the output without the class"
     needs: ClassVar[Needs] = Needs.FORGET
     whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {"paper": {"epochs": 20, "lr": 1e-4, "batch_norm": "train"}}

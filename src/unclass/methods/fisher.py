@@ -31,6 +31,7 @@ class Fisher(Method):
     images: int = option(0, "stop after so many images of D_r, whatever their classes; 0: all")
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
+    in_short: ClassVar[str] = "noise where D_r needs no weights"
     needs: ClassVar[Needs] = Needs.RETAIN
     needs_head: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {

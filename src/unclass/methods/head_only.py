@@ -28,6 +28,7 @@ class HeadOnly(Method):
     images: int = option(5000, "of D_f and of D_r, at most")
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
+    in_short: ClassVar[str] = "control: trains the head alone"
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True

@@ -29,6 +29,7 @@ class Jit(Method):
     sigma: float = option(0.1, "standard deviation of the noise, in pixels of [0, 1]")
     batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 
+    in_short: ClassVar[str] = "flatten the network around D_f"
     needs: ClassVar[Needs] = Needs.FORGET
     presets: ClassVar[dict[str, Preset]] = {"paper": {"epochs": 1, "samples": 25, "sigma": 0.1}}
 

@@ -38,6 +38,7 @@ class L1Sparse(Method):
     batch_norm: BatchNormMode = option("train", BATCH_NORM)
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
+    in_short: ClassVar[str] = "fine-tune, sparse at first"
     needs: ClassVar[Needs] = Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {"paper": {"gamma": 5e-4, "epochs": 10, "lr": 0.01}}
 

@@ -11,7 +11,9 @@ from unclass.methods import METHODS
 from unclass.methods.method import Method
 
 GROUP = "unclass.methods"
-DECLARED = ("needs", "needs_head", "whole_classes", "trained_share", "role", "presets", "passes", "__call__")
+DECLARED = (
+    "needs", "in_short", "needs_head", "whole_classes", "trained_share", "role", "presets", "passes", "__call__",
+)  # fmt: skip
 
 
 def find_method(name: str) -> type[Method]:

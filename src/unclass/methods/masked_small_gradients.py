@@ -44,6 +44,7 @@ class MaskedSmallGradients(Method):
     batch_norm: BatchNormMode = option("train", BATCH_NORM)
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
+    in_short: ClassVar[str] = "redraw some weights, then fine-tune"
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"share": 0.3, "others_pace": 0.1, "epochs": 5, "lr": 1e-3, "weight_decay": 5e-4},

@@ -80,6 +80,7 @@ class Method(Protocol):
     Inherit from it, as a frozen dataclass whose fields are the options (each an `option`, with a default), say what it
     `needs`, and declare besides what is not as here:
 
+    - `in_short`: what it does, in 35 characters.
     - `needs_head`: it looks for the layer that makes the logits.
     - `whole_classes`: it forgets classes as such, and cannot forget some of their images.
     - `trained_share`: the share of the work that the layers do which it trains; 1 is the whole network.
@@ -89,6 +90,7 @@ class Method(Protocol):
     - `passes`: what it costs.
     """
 
+    in_short: ClassVar[str] = ""
     whole_classes: ClassVar[bool] = False
     role: ClassVar[Role] = "method"
     presets: ClassVar[dict[str, Preset]] = {}

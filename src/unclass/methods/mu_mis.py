@@ -28,6 +28,7 @@ class MuMis(Method):
     recovery: float = option(2.0, "stop when the other classes' sensitivity is this many times its least; 0: never")
     batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 
+    in_short: ClassVar[str] = "take the class's sensitivity away"
     needs: ClassVar[Needs] = Needs.FORGET
     presets: ClassVar[dict[str, Preset]] = {}
 

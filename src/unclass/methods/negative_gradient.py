@@ -19,6 +19,7 @@ class NegativeGradient(Method):
     lr: float = option(1e-5, "learning rate")
     batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 
+    in_short: ClassVar[str] = "climb the loss on D_f"
     needs: ClassVar[Needs] = Needs.FORGET
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"epochs": 10, "lr": 6e-4},

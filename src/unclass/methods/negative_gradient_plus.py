@@ -39,6 +39,7 @@ class NegativeGradientPlus(Method):
     batch_norm: BatchNormMode = option("train", BATCH_NORM)
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
+    in_short: ClassVar[str] = "climb on D_f, descend on D_r"
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {"paper": {"alpha": 0.95, "epochs": 10, "lr": 0.01}}
 

@@ -31,6 +31,7 @@ class Pour(Method):
     lr: float = option(1e-3, "learning rate")
     batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 
+    in_short: ClassVar[str] = "project the class's direction out"
     needs: ClassVar[Needs] = Needs.FORGET
     needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True

@@ -22,6 +22,7 @@ class RandomLabels(Method):
     lr: float = option(1e-5, "learning rate")
     batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 
+    in_short: ClassVar[str] = "train towards random classes"
     needs: ClassVar[Needs] = Needs.FORGET
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"epochs": 10, "lr": 3e-4},

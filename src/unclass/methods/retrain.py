@@ -43,6 +43,7 @@ class Retrain(Method):
     start: str = option("scratch", "scratch, or a file of pretrained weights that all but the head starts from")
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
+    in_short: ClassVar[str] = "train from scratch: the reference"
     needs: ClassVar[Needs] = Needs.RETAIN
     role: ClassVar[Role] = "reference"
     presets: ClassVar[dict[str, Preset]] = {

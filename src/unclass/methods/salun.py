@@ -50,6 +50,7 @@ class Salun(Method):
     batch_norm: BatchNormMode = option("train", BATCH_NORM)
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
+    in_short: ClassVar[str] = "random labels, salient weights only"
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {"paper": {"share": 0.5, "epochs": 10, "lr": 0.01}}
 

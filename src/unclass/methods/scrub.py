@@ -39,6 +39,7 @@ class Scrub(Method):
     batch_norm: BatchNormMode = option("train", BATCH_NORM)
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
+    in_short: ClassVar[str] = "disobey on D_f, obey on D_r"
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"alpha": 0.5, "gamma": 1.0, "temperature": 4.0, "ascent_epochs": 3, "epochs": 10, "lr": 5e-4},

@@ -37,6 +37,7 @@ class Spotter(Method):
     pgd_steps: int = option(3, "how many steps PGD takes")
     batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 
+    in_short: ClassVar[str] = "as delete, features dispersed"
     needs: ClassVar[Needs] = Needs.FORGET
     needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True

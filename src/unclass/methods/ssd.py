@@ -30,6 +30,7 @@ class Ssd(Method):
     dampening: float = option(1.0, "λ, the strength of what is left")
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
+    in_short: ClassVar[str] = "dampen weights that only D_f needs"
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {"paper": {"alpha": 10.0, "dampening": 1.0}}
 

@@ -30,6 +30,7 @@ class SubspaceProjection(Method):
     forget_sample: int = option(900, "read at most so many images of D_f; 0: all")
     retain_sample: int = option(900, "read at most so many images of D_r, as many of each class as can be; 0: all")
 
+    in_short: ClassVar[str] = "project D_f's input space out"
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {"paper": {"alpha_retain": 100.0, "alpha_forget": 3.0}}
 

@@ -49,6 +49,7 @@ class Unsir(Method):
     batch_norm: BatchNormMode = option("train", BATCH_NORM)
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
+    in_short: ClassVar[str] = "impair by learned noise, repair"
     needs: ClassVar[Needs] = Needs.RETAIN
     whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {

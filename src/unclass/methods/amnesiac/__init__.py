@@ -30,6 +30,7 @@ class Amnesiac(Prepared):
     weight_decay: float = option(5e-4, "weight decay of the repair")
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
+    in_short: ClassVar[str] = "take back the recorded updates"
     needs: ClassVar[Needs] = Needs.UPDATES | Needs.RETAIN
     whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {

@@ -55,6 +55,7 @@ class BoundaryShift(Method):
     rounds: int = option(10, "rounds of training at most")
     retain_sample: int = option(0, "images of D_r that are trained to stay as they are; 0: none is read")
 
+    in_short: ClassVar[str] = "move the last layers' boundary"
     needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True
 

@@ -58,6 +58,7 @@ class BoundaryShrink(Method):
     pgd_step: float = option(8 / 255, "length of one step of pgd, in pixels of [0, 1]")
     pgd_steps: int = option(5, "how many steps pgd takes")
 
+    in_short: ClassVar[str] = "move D_f to its nearest other class"
     needs: ClassVar[Needs] = Needs.FORGET
     whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {
