@@ -34,7 +34,7 @@ def test_the_lines_of_python_forget_a_class_of_any_model(trained: Classifier, di
     before = {name: tensor.clone() for name, tensor in trained.state_dict().items()}
     names = {"model": trained, "loader": loader(digits.train), "test_loader": loader(digits.test)}
     exec(blocks(OWN, "python")[0], names)
-    assert unclass.evaluate(names["forgotten"], loader(digits.test), classes=[3]).accuracy_forget_test == 0
+    assert unclass.evaluate(names["forgotten"], loader(digits.test), classes=3).accuracy_forget_test == 0
     assert torch.load("forgotten.pt").keys() == before.keys()
     assert all(torch.equal(tensor, before[name]) for name, tensor in trained.state_dict().items())
 
