@@ -14,7 +14,8 @@ from unclass.data.images import ImageSet
 from unclass.data.split import Split
 from unclass.errors import InputError
 from unclass.models.any_output import looking
-from unclass.storage import write_atomically
+from unclass.offline import reading
+from unclass.storage import settle, write_atomically
 from unclass.training.engine import Engine
 
 # Larger batches are slower on CPUs: their activations come from the system anew each time instead of from the heap.
@@ -108,6 +109,13 @@ def save_predictions(sets: Mapping[str, Predictions], path: Path) -> Path:
 
 def load_predictions(path: Path) -> dict[str, Predictions]:
     """Read what `save_predictions` wrote."""
-    tensors = load_file(path)
-    names = {key.rsplit(".", 1)[0] for key in tensors}
-    return {name: Predictions(tensors[f"{name}.logits"], tensors[f"{name}.labels"]) for name in sorted(names)}
+    settle(path)
+    with reading(f"{path} holds no predictions: it", "delete it to run this again"):
+        tensors = load_file(path)
+        names = sorted({key.rsplit(".", 1)[0] for key in tensors})
+        found = {name: Predictions(tensors[f"{name}.logits"], tensors[f"{name}.labels"]) for name in names}
+        for name, one in found.items():
+            kinds = one.logits.is_floating_point(), one.labels.is_floating_point()
+            if one.logits.dim() != 2 or one.labels.shape != one.logits.shape[:1] or kinds != (True, False):
+                raise ValueError(f"{name} has logits of {tuple(one.logits.shape)}, labels of {tuple(one.labels.shape)}")
+        return found

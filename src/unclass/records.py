@@ -1,6 +1,5 @@
 """Records: one JSON file for each run, with everything needed to run it again and every score."""
 
-import json
 import os
 import platform
 import sys
@@ -15,7 +14,8 @@ import torch
 
 from unclass.errors import InputError
 from unclass.metrics.evaluation import Evaluation
-from unclass.storage import settle, write_json
+from unclass.offline import reading
+from unclass.storage import read_json, settle, write_json
 from unclass.typed_json import typed
 
 SCHEMA = "unclass-record-2"
@@ -166,16 +166,17 @@ def command() -> str:
 def read_record(path: Path) -> Record:
     """Read a record, also one that version 0.1.0 wrote."""
     settle(path)
-    try:
-        content: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not a record ({error}); delete it to run this again") from error
-    schema = content.get("schema") if isinstance(content, dict) else None
-    if schema not in (SCHEMA, EARLIER):
-        raise InputError(f"{path} is a record of schema {schema!r}, not {SCHEMA!r}; delete or move it")
-    if schema == EARLIER:
-        content = _from_earlier(content, str(path))
-    return typed(Record, content, str(path))
+    with reading(f"{path} is not a record: it", "delete it to run this again"):
+        try:
+            content = read_json(path)
+        except InputError as error:
+            raise InputError(f"{path} is not a record ({error}); delete it to run this again") from error
+        schema = content.get("schema")
+        if schema not in (SCHEMA, EARLIER):
+            raise InputError(f"{path} is a record of schema {schema!r}, not {SCHEMA!r}; delete or move it")
+        if schema == EARLIER:
+            content = _from_earlier(content, str(path))
+        return typed(Record, content, str(path))
 
 
 def _from_earlier(content: dict[str, Any], where: str) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """What an audit gives back: a verdict, the checks behind it and the evidence. JSON only at the edge."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +19,8 @@ from unclass.audits.evidence import (
 )
 from unclass.audits.older import upgraded
 from unclass.errors import InputError
-from unclass.storage import write_json
+from unclass.offline import reading
+from unclass.storage import read_json, settle, write_json
 from unclass.typed_json import plain, typed
 
 SCHEMA = "unclass-audit-2"
@@ -168,11 +168,9 @@ class Audit:
     @classmethod
     def read(cls, path: str | Path) -> "Audit":
         """Read audit.json."""
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path} is not an audit ({error}); give the audit.json of unclass audit") from error
-        return cls.of(content, str(path))
+        settle(Path(path))
+        with reading(f"{path} is not an audit: it", "give the audit.json of unclass audit"):
+            return cls.of(read_json(Path(path)), str(path))
 
     def save(self, path: str | Path) -> Path:
         """Write the audit: as a page if the name ends in .html, as JSON if it ends in .json."""

@@ -1,6 +1,7 @@
 """The audit: is the class gone, and is the rest unharmed? From models and data to what audit.json holds."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +38,7 @@ from unclass.methods import METHODS
 from unclass.models import Opening
 from unclass.progress import silent
 from unclass.running import seeded
+from unclass.storage import Output
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
@@ -73,24 +75,28 @@ def audit(
 
     Example: `unclass.audit(forgotten, model, (train_set, test_set), "deer").verdict`
     """
-    labels = labels_of(classes)
-    several = [retrained] if isinstance(retrained, nn.Module | str | Path) else list(retrained)
-    subjects = open_subjects(
-        name_roles(unlearned, original, several), shadow_models, data, data_options=data_options, opening=opening
-    )
-    data, whole = subjects.data, Split.of(subjects.data, labels)
-    engine = replace(engine_for(subjects.models["original"], engine, device), checkpoint=None, observer=None)
-    known = {**subjects.about, **(about or {})}
-    shadows = shadows or subjects.shadows(shadow, whole, engine, seed)
-    # Copies: whatever the checks do to modes, layout and device, the caller's models never see it.
-    models = {role: usable(deepcopy(model), data, where=f"the {role} model") for role, model in subjects.models.items()}
-    with seeded(seed, engine):
-        found = _audit(
-            models, data, whole, engine, seed, shadows, known, subjects.workers if workers is None else workers
+    folder = None if out is None else Path(out)
+    files = () if folder is None else (folder / "audit.json", folder / "report.html")
+    with Output(*files, force=True, writes=distributed.is_first()) if files else nullcontext():
+        labels = labels_of(classes)
+        several = [retrained] if isinstance(retrained, nn.Module | str | Path) else list(retrained)
+        subjects = open_subjects(
+            name_roles(unlearned, original, several), shadow_models, data, data_options=data_options, opening=opening
         )
-    if out is not None and distributed.is_first():
-        found.save(Path(out) / "audit.json")
-        found.save(Path(out) / "report.html")
+        data, whole = subjects.data, Split.of(subjects.data, labels)
+        engine = replace(engine_for(subjects.models["original"], engine, device), checkpoint=None, observer=None)
+        known = {**subjects.about, **(about or {})}
+        shadows = shadows or subjects.shadows(shadow, whole, engine, seed)
+        # Copies: whatever the checks do to modes, layout and device, the caller's models never see it.
+        copies = {role: deepcopy(model) for role, model in subjects.models.items()}
+        models = {role: usable(model, data, where=f"the {role} model") for role, model in copies.items()}
+        with seeded(seed, engine):
+            found = _audit(
+                models, data, whole, engine, seed, shadows, known, subjects.workers if workers is None else workers
+            )
+        if distributed.is_first():
+            for file in files:
+                found.save(file)
     distributed.wait()
     return found
 

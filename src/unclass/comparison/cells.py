@@ -18,6 +18,7 @@ from unclass.models import Classifier, save, weights_digest
 from unclass.predictions import predict_sets, save_predictions
 from unclass.records import Record, read_record
 from unclass.running import Settings, describe_run, mark_forgotten, original_recipe, unlearn
+from unclass.storage import Output
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
@@ -56,6 +57,18 @@ def _run(plan: Plan, original: Classifier, split: Split, spec: str, settings: Se
             raise InputError(f"{run.record} is of a run with other settings; choose another `out` or delete it")
         return earlier
     engine = replace(engine, checkpoint=run.resume if method is not None else None, observer=None)
+    files = run.record, run.model, run.predictions
+    with Output(*files, resume=run.resume, force=True, writes=distributed.is_first()):
+        about = _carry_out(plan, original, split, method, about, settings, engine)
+    return read_record(run.record) if distributed.is_first() else about
+
+
+def _carry_out(
+    plan: Plan, original: Classifier, split: Split, method: Method | None, about: Record, settings: Settings,
+    engine: Engine,
+) -> Record:  # fmt: skip
+    """Run a method, look at the result, and write both with the record; return the record."""
+    run = run_of(plan, split, about.label, settings.seed)
     try:
         model: Any = original
         if method is not None:
@@ -73,7 +86,9 @@ def _run(plan: Plan, original: Classifier, split: Split, spec: str, settings: Se
                 save(model, run.model)
     except Diverged as error:
         about = replace(about, failed=str(error))
-    return read_record(about.write(run.record)) if distributed.is_first() else about
+    if distributed.is_first():
+        about.write(run.record)
+    return about
 
 
 def identity_of(record: Record) -> str:

@@ -16,7 +16,7 @@ from unclass.methods.retrain import Retrain
 from unclass.models import Classifier, load, save, weights_digest
 from unclass.records import DataSummary, Record, UpdatesCost, environment, read_record
 from unclass.running import new_model, train_model, trained_card
-from unclass.storage import require_space
+from unclass.storage import Output, require_space
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
@@ -40,17 +40,19 @@ def original_of(plan: Plan, seed: int, splits: Sequence[Split], engine: Engine) 
     engine = replace(engine, checkpoint=path.with_suffix(".resume"), observer=None)
     if any(method is not None and Needs.UPDATES in method.needs for method in plan.chosen.values()):
         engine.observer = _recorder(plan, seed, splits, recipe, model)
-    model, outcome = train_model(model, plan.data, recipe, engine, settings)
-    if not distributed.is_first():
-        return model
-    cost = outcome.cost()
-    if isinstance(engine.observer, TimedRecorder):
-        cost = replace(cost, recording_seconds=engine.observer.seconds_each() * outcome.steps)
-    save(model, path)
-    Record(
-        kind="train", label="original", data=DataSummary.of(plan.data.describe()), options=dict(model.card.recipe),
-        seed=seed, precision=engine.precision, weights=weights_digest(model), cost=cost, environment=environment(),
-    ).write(path.with_suffix(".json"))  # fmt: skip
+    record = path.with_suffix(".json")
+    with Output(path, record, resume=engine.checkpoint, force=True, writes=distributed.is_first()):
+        model, outcome = train_model(model, plan.data, recipe, engine, settings)
+        if not distributed.is_first():
+            return model
+        cost = outcome.cost()
+        if isinstance(engine.observer, TimedRecorder):
+            cost = replace(cost, recording_seconds=engine.observer.seconds_each() * outcome.steps)
+        save(model, path)
+        Record(
+            kind="train", label="original", data=DataSummary.of(plan.data.describe()), options=dict(model.card.recipe),
+            seed=seed, precision=engine.precision, weights=weights_digest(model), cost=cost, environment=environment(),
+        ).write(record)  # fmt: skip
     return load(path)
 
 

@@ -1,6 +1,7 @@
 """Compare: one call from data and names to records, rows, audits and a report."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from unclass.methods import METHODS, Method
 from unclass.methods.configure import configure
 from unclass.methods.retrain import Retrain
 from unclass.running import Settings
+from unclass.storage import Lock
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
@@ -74,7 +76,12 @@ def specs_of(methods: str | Method | Sequence[str | Method] | None) -> Sequence[
 
 
 def compared(plan: Plan, engine: Engine, *, audited: bool = True, tell: Tell | None = None) -> Comparison:
-    """Carry out a plan, audit its methods and write table, figures and report."""
+    """Carry out a plan, audit its methods and write table, figures and report, one process at a time."""
+    with Lock(plan.out, folder=True) if distributed.is_first() else nullcontext():
+        return _compared(plan, engine, audited, tell)
+
+
+def _compared(plan: Plan, engine: Engine, audited: bool, tell: Tell | None) -> Comparison:
     records = []
     for record in run_plan(plan, engine):
         records.append(record)

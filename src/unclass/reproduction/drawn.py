@@ -1,6 +1,5 @@
 """What attention maps, decision space and recalibration of several models are drawn from, kept beside the runs."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from unclass.errors import InputError
 from unclass.models import load, weights_digest
 from unclass.progress import silent
 from unclass.reproduction.schedule import Job
-from unclass.storage import write_json
+from unclass.storage import read_json, write_json
 from unclass.training.engine import Engine
 from unclass.typed_json import plain
 
@@ -35,8 +34,8 @@ def look_at(plan: Plan, jobs: Sequence[Job], part: str, path: Path, engine: Engi
         raise InputError("there is no finished run to draw; run the command again without `no_run`")
     digests = {role: weights_digest(model) for role, model in models.items()}
     if path.exists():
-        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if kept["weights"] == digests:
+        kept = read_json(path)
+        if kept.get("weights") == digests and part in kept:
             return kept
     split = next(one for one in plan.splits() if plan.data.classes[one.classes[0]] == jobs[0].forget_class)
     names = [plan.data.classes[index] for index in split.classes]

@@ -4,6 +4,7 @@ A folder holds `setup.toml` (data, model, and what to run at each scale) beside 
 part of the package: `cifar10` and `faces`. docs/paper.md explains every key.
 """
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from typing import Any
 from unclass.comparison.plan import choose
 from unclass.errors import InputError, unknown
 from unclass.metrics import SCORES
+from unclass.offline import reading
+from unclass.storage import read_text
 
 SCALES = ("smoke", "fair", "full")
 DRAWINGS = ("table", "attack-success", "time", "attention", "decision-space", "entropy", "recalibration")
@@ -101,6 +104,11 @@ def find(name: str) -> tuple[Path, list[Path]]:
 
 def read_experiment(path: Path) -> Experiment:
     """Read an experiment and make sure that all of it is known."""
+    with reading(f"{path} is no experiment: it", "correct it"):
+        return _experiment(path)
+
+
+def _experiment(path: Path) -> Experiment:
     content = _read(path, _EXPERIMENT, ("title", "draw", "methods"))
     content.pop("setup", None)
     experiment = Experiment(path.stem, **{"shows": "", **content, **_tuples(content, "methods", "columns")})
@@ -123,6 +131,11 @@ def read_experiment(path: Path) -> Experiment:
 
 def read_setup(path: Path, scale: str) -> Setup:
     """Read a setup at a scale; what the scale says replaces what stands above it."""
+    with reading(f"{path} is no setup: it", "correct it"):
+        return _setup(path, scale)
+
+
+def _setup(path: Path, scale: str) -> Setup:
     if scale not in SCALES:
         raise unknown("scale", scale, SCALES)
     content = _read(path, {**_SETUP, "scale": dict}, ())
@@ -162,11 +175,19 @@ def _setup_of(path: Path) -> Path:
 
 
 def _read(path: Path, keys: Mapping[str, type], needed: tuple[str, ...]) -> dict[str, Any]:
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as TOML ({error}); correct it") from error
+    with reading(f"{path} cannot be read as TOML: it", "correct it"):
+        content = tomllib.loads(read_text(path))
+    check_finite(content, str(path))
     return _checked(content, keys, needed, str(path))
+
+
+def check_finite(value: Any, where: str) -> None:
+    """Raise if there is a number in TOML that is none: nan or inf."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{where} is {value}; write a number")
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in pairs:
+        check_finite(one, f"{where}, {key}")
 
 
 def _checked(content: dict[str, Any], keys: Mapping[str, type], needed: tuple[str, ...], where: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Paper: one call from a setup's name to the paper's tables and figures beside its own numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,13 @@ from typing import Any
 from unclass.comparison.audits import audit_runs
 from unclass.comparison.cells import run_plan
 from unclass.comparison.plan import Plan
-from unclass.data import DataOptions
+from unclass.data import DataOptions, ImageData
 from unclass.errors import InputError
 from unclass.reproduction.experiment import Experiment, Setup, find, read_experiment, read_setup
 from unclass.reproduction.outputs import write_outputs
 from unclass.reproduction.schedule import WAITING, Job, list_jobs, load, make_plans, time_left
 from unclass.reproduction.summary import make_summary
-from unclass.storage import write_json
+from unclass.storage import Lock, write_json
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
@@ -64,6 +65,14 @@ def paper(
         recipe=recipe or {}, model_options=model_options or {}, originals=[Path(one) for one in originals],
         workers=options.workers,
     )  # fmt: skip
+    with Lock(folder, folder=True) if distributed.is_first() else nullcontext():
+        return _carry_out(setup, experiments, data, plans, folder, engine, say, run=run, audited=audited)
+
+
+def _carry_out(
+    setup: Setup, experiments: Sequence[Experiment], data: ImageData, plans: Sequence[Plan], folder: Path,
+    engine: Engine, say: Tell, *, run: bool, audited: bool,
+) -> Paper:  # fmt: skip
     jobs = list_jobs(setup, experiments, plans)
     reasons = _run(plans, jobs, engine, say) if run else {}
     records = [job.record(reasons.get((job.method, job.forget_class, job.seed), WAITING)) for job in jobs]

@@ -1,6 +1,5 @@
 """From the records of all runs to one summary: all that the tables show, small enough to be kept beside the text."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,9 +11,11 @@ from unclass.comparison.rows import summarise
 from unclass.data import ImageData
 from unclass.errors import InputError
 from unclass.metrics import SCORES
+from unclass.offline import reading
 from unclass.records import Record, UpdatesCost, environment
 from unclass.reproduction.experiment import Experiment, Setup
 from unclass.reproduction.schedule import WAITING
+from unclass.storage import read_json
 
 SCHEMA = "unclass-paper-1"
 
@@ -46,14 +47,11 @@ def make_summary(
 
 def read_summary(path: Path) -> dict[str, Any]:
     """Read a summary and make sure that it is one."""
-    try:
-        content: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is not a summary ({error}); give OUT/summary.json of unclass paper") from error
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+    with reading(f"{path} is not a summary: it", "give OUT/summary.json of unclass paper"):
+        content = read_json(path)
+    if content.get("schema") != SCHEMA:
         raise InputError(f"{path} is not a summary of unclass paper ({SCHEMA}); give its OUT/summary.json")
-    result: dict[str, Any] = content
-    return result
+    return content
 
 
 def _case(name: str, records: Sequence[Record], audits: Sequence[Audit]) -> dict[str, Any]:

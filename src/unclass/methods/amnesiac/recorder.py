@@ -15,7 +15,7 @@ from unclass.errors import InputError
 from unclass.models.any_model import inner
 from unclass.models.any_output import Logits
 from unclass.models.classifier import weights_digest
-from unclass.storage import require_space, write_atomically, write_json
+from unclass.storage import read_json, require_space, write_atomically, write_json
 from unclass.training import distributed
 
 
@@ -111,11 +111,13 @@ def _bare(model: nn.Module) -> nn.Module:
 
 
 def _content(folder: Path) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads((folder / "updates.json").read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
+    if not (folder / "updates.json").is_file():
         raise InputError(
             f"{folder} holds no recorded updates; record them while training with `record_updates` DIR "
             "and `record_class` CLASS, then give the method updates=DIR (in your own script: unclass.UpdateRecorder)"
-        ) from error
+        )
+    content = read_json(folder / "updates.json")
+    classes = content.get("classes")
+    if not isinstance(classes, list) or not all(type(one) is int for one in classes) or "weights" not in content:
+        raise InputError(f"{folder / 'updates.json'} is damaged; record the updates again")
     return content
