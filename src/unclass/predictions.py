@@ -24,7 +24,11 @@ LOOKING_BATCH = 64
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a model says of a set of images: N × K logits beside the N true labels."""
+    """What a model says of a set of images: N × K logits beside the N true labels.
+
+    >>> Predictions(torch.tensor([[2.0, 1.0], [0.0, 3.0]]), torch.tensor([0, 0])).classes
+    tensor([0, 1])
+    """
 
     logits: Tensor
     labels: Tensor

@@ -163,8 +163,12 @@ def command() -> str:
     return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
-def read_record(path: Path) -> Record:
-    """Read a record, also one that version 0.1.0 wrote."""
+def read_record(path: str | Path) -> Record:
+    """Read a record, also one that version 0.1.0 wrote.
+
+    Example: `unclass.read_record("forgotten.json").scores`
+    """
+    path = Path(path)
     settle(path)
     with reading(f"{path} is not a record: it", "delete it to run this again"):
         try:

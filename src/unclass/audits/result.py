@@ -109,7 +109,10 @@ class AuditedModel:
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """Is the class gone, and is the rest unharmed? Read one with `Audit.read`, write it with `save`."""
+    """Is the class gone, and is the rest unharmed? Read one with `Audit.read`, write it with `save`.
+
+    Example: `unclass.Audit.read("audit/audit.json").save("report.html")`
+    """
 
     verdict: Verdict
     checks: tuple[Check, ...] = ()

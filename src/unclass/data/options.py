@@ -23,6 +23,8 @@ _AT_MOST = {"size": MOST_PIXELS, "split_seed": MOST_SEED, "workers": MOST_WORKER
 class DataOptions:
     """Where a data set lies and how it is read.
 
+    Example: `unclass.load_data("folder:photos", unclass.DataOptions(size=16, skip_bad=True))`
+
     `people` and `min_images` are for vggface2, `test_share` for image trees without a test folder. `per_class` keeps
     that many training images of each class; `validation` holds back a share of them in place of the test images, which
     are not used: for choosing settings. Images beyond `memory_budget` bytes are decoded when they are needed.

@@ -36,7 +36,12 @@ _DEFAULTS = DataOptions()
 
 
 def load_data(spec: str, options: DataOptions = _DEFAULTS) -> ImageData:
-    """Load a data set of the table, or your own in one of the forms of the other: `folder:PATH`, `csv:FILE`, …"""
+    """Load a data set of the table, or your own in one of the forms of the other: `folder:PATH`, `csv:FILE`, …
+
+    >>> digits = load_data("digits")
+    >>> len(digits.train), len(digits.test), digits.classes[:3]
+    (1347, 450, ('0', '1', '2'))
+    """
     form, _, path = spec.partition(":")
     if form in _PREFIXES and path:
         with sealed(spec):

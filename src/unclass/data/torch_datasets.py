@@ -44,6 +44,13 @@ def image_data(
     """Return Datasets or DataLoaders of (x, y) as a data set. x is used as it is, y counts along `classes`.
 
     Bytes and Pillow images are pixels. What has no random access is read once, into a temporary file.
+
+    >>> import torch
+    >>> from torch.utils.data import TensorDataset
+    >>> pictures = TensorDataset(torch.zeros(4, 3, 8, 8), torch.tensor([0, 1, 1, 0]))
+    >>> data = image_data(pictures, classes=["cat", "dog"])
+    >>> data.classes, len(data.train), data.train.shape
+    (('cat', 'dog'), 4, (3, 8, 8))
     """
     if isinstance(train, Mapping) and "train" in train:
         train, test = train["train"], test or next((train[key] for key in train if SPLITS.get(key)), None)

@@ -24,6 +24,8 @@ def save(model: Classifier, path: str | Path, like: WeightsFile | None = None) -
     """Write the weights under the network's own keys, shapes and dtypes, and the card beside them.
 
     With `like`, in the format, nesting and keys of that file; a torch.save file has no place for a card.
+
+    Example: `unclass.save(forgotten, "forgotten.safetensors")`
     """
     card = json.dumps(model.card.as_dict(), sort_keys=True)
     state: Mapping[str, Tensor] = model.network.state_dict()
@@ -42,7 +44,10 @@ def read(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def load(path: str | Path) -> Classifier:
-    """Return the classifier in a checkpoint that `save` wrote, in evaluation mode."""
+    """Return the classifier in a checkpoint that `save` wrote, in evaluation mode.
+
+    Example: `unclass.load("model.safetensors").card.classes`
+    """
     file = read_weights_file(path)
     card = card_of(file)
     if card is None:

@@ -25,7 +25,10 @@ HF_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 @dataclass(frozen=True)
 class Opening:
-    """How to open weights that do not say themselves what network they are of."""
+    """How to open weights that do not say themselves what network they are of.
+
+    Example: `unclass.evaluate("weights.pt", data, "deer", opening=unclass.Opening("small-cnn"))`
+    """
 
     spec: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -83,6 +86,8 @@ def open_model(
 
     `classes` and `shape` are those of the data; names in the model's own configuration take precedence. So does, for
     the normalisation, what is given, then what a card in the file says, then what the model's origin says.
+
+    Example: `unclass.open_model("small-cnn", "weights.pt", classes=data.classes, shape=data.train.shape)`
     """
     source, _, name = spec.partition(":")
     if weights is None and source == "hf":

@@ -37,7 +37,11 @@ class Observer(Protocol):
 
 @dataclass(frozen=True)
 class Budget:
-    """When to stop before the epochs are over."""
+    """When to stop before the epochs are over.
+
+    >>> Budget(steps=100).spent(steps=100, seconds=3.5)
+    True
+    """
 
     steps: int | None = None
     seconds: float | None = None
@@ -55,6 +59,8 @@ class Engine:
 
     `precision` is that of `fit` alone: weights stay as they are and predictions are made in 32 bits. `auto` multiplies
     in bfloat16 where the processor does that natively.
+
+    Example: `unclass.forget(model, loader, "deer", engine=unclass.Engine(precision="float32"))`
     """
 
     device: str = "cpu"

@@ -24,6 +24,8 @@ class UpdateRecorder:
 
     In a training script of one's own: give `model` before the first step, then call `after_step` after each and
     `finish` at the end.
+
+    Example: `recorder = unclass.UpdateRecorder("updates", [3], model)`
     """
 
     def __init__(self, folder: str | Path, classes: Sequence[int], model: nn.Module | None = None) -> None:
