@@ -36,7 +36,10 @@ class BadTeacher(Method):
 
     in_short: ClassVar[str] = "be taught D_f by a random network"
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
-    presets: ClassVar[dict[str, Preset]] = {"paper": {"lr": 0.01, "temperature": 1.0}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": {"lr": 0.01, "temperature": 1.0},
+        "digits": {"epochs": 3, "lr": 0.03},
+    }
 
     def passes(self, counts: Counts) -> Passes:
         return both_sides(counts, self.epochs, self.retain_sample, looks=1)

@@ -41,7 +41,10 @@ class ConvolutionTranspose(Method):
 
     in_short: ClassVar[str] = "turn the kernels, then fine-tune"
     needs: ClassVar[Needs] = Needs.RETAIN
-    presets: ClassVar[dict[str, Preset]] = {"paper": {"epochs": 3, "lr": 1e-3, "schedule": "cosine"}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": {"epochs": 3, "lr": 1e-3, "schedule": "cosine"},
+        "digits": {"lr": 0.05},
+    }
 
     def passes(self, counts: Counts) -> Passes:
         return Passes(retain_trains=self.epochs * counts.share(self.retain_sample))

@@ -30,7 +30,10 @@ class Delete(Method):
     in_short: ClassVar[str] = "distil the output without the class"
     needs: ClassVar[Needs] = Needs.FORGET
     whole_classes: ClassVar[bool] = True
-    presets: ClassVar[dict[str, Preset]] = {"paper": {"epochs": 20, "lr": 1e-4, "batch_norm": "train"}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": {"epochs": 20, "lr": 1e-4, "batch_norm": "train"},
+        "digits": {"epochs": 10, "lr": 0.0001},
+    }
 
     def passes(self, counts: Counts) -> Passes:
         return Passes(forget_looks=1, forget_trains=self.epochs)

@@ -40,7 +40,10 @@ class L1Sparse(Method):
 
     in_short: ClassVar[str] = "fine-tune, sparse at first"
     needs: ClassVar[Needs] = Needs.RETAIN
-    presets: ClassVar[dict[str, Preset]] = {"paper": {"gamma": 5e-4, "epochs": 10, "lr": 0.01}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": {"gamma": 5e-4, "epochs": 10, "lr": 0.01},
+        "digits": {"gamma": 0.0001, "epochs": 5, "lr": 0.3},
+    }
 
     def passes(self, counts: Counts) -> Passes:
         return Passes(retain_trains=self.epochs * counts.share(self.retain_sample))

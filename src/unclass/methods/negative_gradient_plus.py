@@ -41,7 +41,10 @@ class NegativeGradientPlus(Method):
 
     in_short: ClassVar[str] = "climb on D_f, descend on D_r"
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
-    presets: ClassVar[dict[str, Preset]] = {"paper": {"alpha": 0.95, "epochs": 10, "lr": 0.01}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": {"alpha": 0.95, "epochs": 10, "lr": 0.01},
+        "digits": {"alpha": 0.9, "epochs": 3, "lr": 0.01},
+    }
 
     def passes(self, counts: Counts) -> Passes:
         return both_sides(counts, self.epochs, self.retain_sample)

@@ -35,7 +35,10 @@ class Pour(Method):
     needs: ClassVar[Needs] = Needs.FORGET
     needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True
-    presets: ClassVar[dict[str, Preset]] = {"projection": {"form": "projection"}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "projection": {"form": "projection"},
+        "digits": {"epochs": 10, "lr": 0.0003},
+    }
 
     def passes(self, counts: Counts) -> Passes:
         return Passes(forget_looks=1, forget_trains=self.epochs if self.form == "loss" else 0)

@@ -52,7 +52,10 @@ class Salun(Method):
 
     in_short: ClassVar[str] = "random labels, salient weights only"
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
-    presets: ClassVar[dict[str, Preset]] = {"paper": {"share": 0.5, "epochs": 10, "lr": 0.01}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": {"share": 0.5, "epochs": 10, "lr": 0.01},
+        "digits": {"epochs": 3, "lr": 0.03},
+    }
 
     def passes(self, counts: Counts) -> Passes:
         found = both_sides(counts, self.epochs, self.retain_sample)

@@ -43,6 +43,7 @@ class Scrub(Method):
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"alpha": 0.5, "gamma": 1.0, "temperature": 4.0, "ascent_epochs": 3, "epochs": 10, "lr": 5e-4},
+        "digits": {"epochs": 5, "ascent_epochs": 3, "lr": 0.003},
     }
 
     def passes(self, counts: Counts) -> Passes:

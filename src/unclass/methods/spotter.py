@@ -41,7 +41,10 @@ class Spotter(Method):
     needs: ClassVar[Needs] = Needs.FORGET
     needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True
-    presets: ClassVar[dict[str, Preset]] = {"paper": {"dispersion": 1.0}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": {"dispersion": 1.0},
+        "digits": {"lr": 0.0001, "dispersion": 1.0},
+    }
 
     def passes(self, counts: Counts) -> Passes:
         return Passes(forget_looks=2 * self.epochs, forget_trains=self.epochs * (2 + self.pgd_steps))

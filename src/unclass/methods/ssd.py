@@ -32,7 +32,10 @@ class Ssd(Method):
 
     in_short: ClassVar[str] = "dampen weights that only D_f needs"
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
-    presets: ClassVar[dict[str, Preset]] = {"paper": {"alpha": 10.0, "dampening": 1.0}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": {"alpha": 10.0, "dampening": 1.0},
+        "digits": {"alpha": 5.0, "dampening": 0.5},
+    }
 
     def passes(self, counts: Counts) -> Passes:
         share = counts.share(self.retain_sample)

@@ -32,7 +32,10 @@ class SubspaceProjection(Method):
 
     in_short: ClassVar[str] = "project D_f's input space out"
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
-    presets: ClassVar[dict[str, Preset]] = {"paper": {"alpha_retain": 100.0, "alpha_forget": 3.0}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": {"alpha_retain": 100.0, "alpha_forget": 3.0},
+        "digits": {"alpha_retain": 30.0, "alpha_forget": 3.0},
+    }
 
     def passes(self, counts: Counts) -> Passes:
         few = self.forget_sample or counts.forget

@@ -44,7 +44,8 @@ class Unsir(Method):
     noises: int = option(256, "how many noises for each class")
     impair_lr: float = option(0.02, "learning rate on noise and remaining images")
     repair_lr: float = option(0.01, "learning rate on the remaining images")
-    epochs: int = option(1, "passes over the remaining images, to impair and again to repair")
+    epochs: int = option(1, "passes over the remaining images, together with the noise, to impair")
+    repair_epochs: int = option(1, "passes over the remaining images to repair")
     optimiser: Optimiser = option("sgd", "sgd or adamw")
     batch_norm: BatchNormMode = option("train", BATCH_NORM)
     retain_sample: int = option(0, RETAIN_SAMPLE)
@@ -59,7 +60,8 @@ class Unsir(Method):
     def passes(self, counts: Counts) -> Passes:
         """The noise joins the remaining images: twice as much to impair, and its own steps before."""
         learned = self.noise_steps * self.noises / max(1, counts.retain)
-        return Passes(retain_trains=learned + 3 * self.epochs * counts.share(self.retain_sample))
+        over_retain = (2 * self.epochs + self.repair_epochs) * counts.share(self.retain_sample)
+        return Passes(retain_trains=learned + over_retain)
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         retain = data.sample(self.retain_sample)
@@ -85,7 +87,7 @@ class Unsir(Method):
             unlearned,
             retain,
             cross_entropy,
-            epochs=self.epochs,
+            epochs=self.repair_epochs,
             lr=self.repair_lr,
             optimiser=self.optimiser,
             batch_norm=self.batch_norm,
