@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.utils.data import DataLoader, TensorDataset
 
 import unclass
 from unclass.audits import Shadows, audit, train_shadows
@@ -64,8 +65,7 @@ def with_mean_row(original: Any) -> Any:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without what only a page shows."""
-    monkeypatch.setattr(MODULE, "decision_space", lambda *_: {})
-    monkeypatch.setattr(MODULE, "attention_section", lambda *_: {})
+    monkeypatch.setattr(MODULE, "decision_space", lambda *_, **__: None)
 
 
 @pytest.mark.usefixtures("quick")
@@ -114,7 +114,7 @@ def test_the_result_keeps_the_format_and_the_models(models: dict[str, Any], data
     state = torch.get_rng_state()
     roles = {"original", "unlearned", "retrained", "retrained-2"}
     others = [models["another"], models["third"]]
-    result = audit(models["authors"], models["original"], data, ["3"], others, engine=ENGINE)
+    result = audit(models["authors"], models["original"], data, ["3"], others, engine=ENGINE, pictures=True)
     assert set(result.as_dict()) == KEYS
     json.dumps(result.as_dict(), allow_nan=False)
     result = result.as_dict()
@@ -144,6 +144,26 @@ def test_shadow_models_are_trained_and_give_u_lira(models: dict[str, Any], data:
     result = audit(models["authors"], models["original"], data, ["3"], engine=ENGINE, shadows=shadows)
     check = result.check("u-lira")
     assert check.values["unlearned"] > 0.2 and check.status == "failed"
+
+
+def test_no_picture_is_kept_unless_it_was_asked_for(models: dict[str, Any], data: ImageData, tmp_path: Path) -> None:
+    audit(models["mask"], models["original"], data, ["3"], engine=ENGINE, out=tmp_path / "without")
+    audit(models["mask"], models["original"], data, ["3"], engine=ENGINE, out=tmp_path / "with", pictures=True)
+    for name in ("audit.json", "report.html"):
+        assert b"data:image/" in (tmp_path / "with" / name).read_bytes()
+        assert b"data:image/" not in (tmp_path / "without" / name).read_bytes()
+    assert "pictures of the erased class" in (tmp_path / "with" / "report.html").read_text(encoding="utf-8")
+    assert "pictures of the erased class" not in (tmp_path / "without" / "report.html").read_text(encoding="utf-8")
+
+
+def test_numbers_made_for_a_model_are_audited_and_shown_as_well(models: dict[str, Any], data: ImageData) -> None:
+    def scaled(images: Any) -> TensorDataset:
+        return TensorDataset(images.read(torch.arange(len(images))).float() / 255, images.labels)
+
+    loaders = [DataLoader(scaled(one), batch_size=50) for one in (data.train, data.test)]
+    networks = [models[name].network for name in ("mask", "original")]
+    found = audit(*networks, loaders, 3, engine=ENGINE, pictures=True)
+    assert found.attention and found.attention.images[0].picture.startswith("data:image/png")
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +204,7 @@ def test_bad_input_is_one_line_and_code_two(paths: dict[str, str], capsys: pytes
 def test_a_plain_module_can_be_audited(
     models: dict[str, Any], data: ImageData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(MODULE, "decision_space", lambda *_: {})
+    monkeypatch.setattr(MODULE, "decision_space", lambda *_, **__: None)
     original: Classifier = models["original"]
     result = audit(models["mask"].network, original.network, data, ["3"], engine=ENGINE)
     assert result["models"]["unlearned"]["architecture"] == "SmallCNN"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from unclass.audits.catalogue import CHECKS, Kind
 from unclass.audits.result import Audit
 
 NASTY = (
@@ -35,9 +36,11 @@ def example(
     draw = np.random.default_rng(seed)
     residue = {role: {"original": 1.0, "unlearned": 0.45}.get(role, 0.03) for role in roles}
     return {
-        "schema": "unclass-audit-1",
+        "schema": "unclass-audit-2",
         "verdict": {
             "status": status,
+            "badge": status,
+            "next": ["Take a method that changes the weights.", "Give a second retrained model."],
             "sentence": f"The class {classes[forget]} is not gone: batch-norm recalibration brings it back to 91.2 %.",
             "why": ["recalibration: 91.2 % of D_ft, at most 5.0 % allowed", "linear probe: 0.31 above retraining"],
         },
@@ -65,9 +68,9 @@ def example(
         },
         "checks": _checks(roles, draw),
         "self_check": [
-            _control("original", "failed", ["population attack", "linear probe"]),
+            _control("original", "failed", ["population-attack", "own-logit"]),
             _control("retrained", "passed", []),
-            _control("logit-mask", "failed", ["linear probe"]),
+            _control("logit-mask", "failed", ["own-logit"]),
         ],
         "utility": _utility(classes, forget, roles, residue, draw),
         "flows": {role: _flow(len(classes), forget, residue[role], draw) for role in roles},
@@ -94,14 +97,18 @@ def example(
             for role in roles
         },
         "probe": {
-            role: {"linear": 0.4 + 0.5 * residue[role], "nearest_mean": 0.3 + 0.5 * value}
+            role: {
+                "linear": 0.4 + 0.5 * residue[role],
+                "nearest_mean": 0.3 + 0.5 * value,
+                "one_shot": 0.2 + 0.5 * value,
+            }
             for role, value in residue.items()
         },
         "similarity": {
             "layers": [f"features.{index}" for index in range(9)] + ["head"],
             "cka": {role: [1 - place * 0.07 * (0.3 + value) for place in range(10)] for role, value in residue.items()},
         },
-        "noise": {"asr": [0.31, 0.36], "auc": [0.48, 0.53], "probe_linear": [0.40, 0.44]},
+        "noise": {"attack-success-rate": [0.31, 0.36], "linear-probe": [0.40, 0.44]},
         "cost": {
             "unlearned": {"seconds": 34.2, "speed_up": 158.1},
             "retrained": {"seconds": 5407.0, "speed_up": 1.0},
@@ -113,6 +120,8 @@ def example(
             "seed": 0,
             "data": {"train": "ab" * 32, "test": "cd" * 32},
             "seconds": {"predictions": 41.2, "population attack": 0.4, "t-SNE": 12.9},
+            "when": "2026-11-18T02:15:00+00:00",
+            "by": "an auditor",
         },
     }
 
@@ -129,7 +138,7 @@ def nasty() -> dict[str, Any]:
     audit["relearning"]["from_retain"] = None
     audit["cost"] = {}
     audit["noise"] = None
-    audit["headline"][1] |= {"reference": None, "value": None}
+    audit["checks"][1] |= {"reference": None, "values": {}, "intervals": {}}
     audit["decision_space"]["thumbnails"] = None
     return audit
 
@@ -138,7 +147,7 @@ def bare() -> dict[str, Any]:
     """Return the least that an audit can hold: a verdict, and everything else absent or null."""
     audit: dict[str, Any] = dict.fromkeys(example(points=4), None)
     return audit | {
-        "schema": "unclass-audit-1",
+        "schema": "unclass-audit-2",
         "verdict": {"status": "undecided", "sentence": "Nothing ran.", "why": []},
     }
 
@@ -175,51 +184,51 @@ def rows(methods: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _headline() -> list[dict[str, Any]]:
-    names = ("name", "value", "reference", "threshold", "direction", "unit", "status")
-    values = (
-        ("accuracy on D_ft", 0.021, 0.0, 0.05, "lower", "%", "passed"),
-        ("change on D_rt", -0.012, 0.0, -0.03, "higher", "points", "passed"),
-        ("population attack", 0.08, 0.01, 0.05, "lower", "|AUC − ½|", "failed"),
-        ("D_ft after recalibration", 0.912, 0.0, 0.05, "lower", "%", "failed"),
-        ("linear probe above retraining", 0.31, 0.0, 0.1, "lower", "%", "failed"),
-    )
-    return [dict(zip(names, value, strict=True)) for value in values]
+    return [{"key": key} for key in FIGURES if CHECKS[key].carries and key != "relearn-retain"]
+
+
+# original, unlearned, retrained, threshold, status
+FIGURES = {
+    "recalibration": (1.0, 0.912, 0.0, 0.1, "failed"),
+    "own-logit": (0.975, 0.77, 0.69, 0.92, "passed"),
+    "one-image": (0.705, 0.49, 0.305, 0.605, "undecided"),
+    "relearn-retain": (0.907, 0.0, 0.0, 0.1, "passed"),
+    "population-attack": (0.147, 0.076, 0.014, 0.05, "failed"),
+    "retain-change": (0.0, -0.012, 0.004, -0.03, "passed"),
+    "worst-class-change": (0.0, -0.05, -0.01, None, "informative"),
+    "place-by-bias": (4.0, 1.0, 1.0, None, "informative"),
+    "linear-probe": (0.9, 0.8, 0.5, 0.7, "failed"),
+    "js-forget": (0.4, 0.2, None, None, "not applicable"),
+}
 
 
 def _checks(roles: tuple[str, ...], draw: np.random.Generator) -> list[dict[str, Any]]:
-    entries = (
-        ("accuracy on D_ft", "utility", "Does the model still name the class?", "lower", 0.05, "passed"),
-        ("accuracy on D_rt", "utility", "Is the rest unharmed?", "higher", 0.88, "passed"),
-        ("population attack", "privacy", "Are forgotten images told from unseen ones?", "lower", 0.55, "failed"),
-        ("which class was erased", "privacy", "Does the head give the class away?", "higher", 2, "informative"),
-        ("recalibration", "residual", "Does a pass over remaining images bring it back?", "lower", 0.05, "failed"),
-        ("linear probe", "residual", "Is the class readable from the features?", "lower", 0.1, "failed"),
-        (
-            "JS divergence",
-            "closeness",
-            "Are the outputs those of a retrained model?",
-            "lower",
-            None,
-            "not applicable",
-        ),
-    )
-    return [
-        {
-            "name": name,
-            "group": group,
-            "question": question,
-            "direction": direction,
-            "threshold": threshold,
-            "reason": "The noise band of two retrained models, doubled.",
-            "values": {role: float(draw.random()) for role in roles} if status != "not applicable" else {},
-            "intervals": {"unlearned": [0.2, 0.4]} if status == "failed" else {},
-            "status": status,
-            "unit": "AUC" if name == "population attack" else "share",
-            "carries_verdict": status == "failed",
-            "note": "no retrained model was given" if status == "not applicable" else None,
-        }
-        for name, group, question, direction, threshold, status in entries
-    ]
+    return [_check(CHECKS[key], figures, roles, draw) for key, figures in FIGURES.items()]
+
+
+def _check(kind: Kind, figures: tuple[Any, ...], roles: tuple[str, ...], draw: np.random.Generator) -> dict[str, Any]:
+    original, unlearned, retrained, threshold, status = figures
+    known = {"original": original, "unlearned": unlearned}
+    values = {
+        role: known.get(role, retrained if retrained is None else retrained + 0.01 * draw.random()) for role in roles
+    }
+    return {
+        "key": kind.key,
+        "name": kind.name,
+        "group": kind.group,
+        "question": kind.question,
+        "direction": kind.direction,
+        "threshold": threshold,
+        "reference": retrained if "retrained" in roles else None,
+        "reason": "The noise band of two retrained models, doubled.",
+        "values": values if status != "not applicable" else {},
+        "intervals": {"unlearned": [unlearned - 0.02, unlearned + 0.015]} if kind.carries else {},
+        "status": status,
+        "unit": kind.unit,
+        "carries_verdict": kind.carries,
+        "more_images": 120 if status == "undecided" else None,
+        "note": "no retrained model was given" if status == "not applicable" else "",
+    }
 
 
 def _control(model: str, expected: str, failed: list[str]) -> dict[str, Any]:

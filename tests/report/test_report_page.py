@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import pytest
 from audit_example import NASTY, bare_audit, example, full_audit, nasty_audit, rows
 
-from unclass.audits.result import Audit
+from unclass.audits.result import Audit, Verdict
 from unclass.errors import InputError
-from unclass.report.audit_page import THUMBNAIL_BYTES, as_script_data, render, write_report
+from unclass.report.audit_page import render, write_report
+from unclass.report.chart_data import THUMBNAIL_BYTES, as_script_data
 from unclass.report.glossary import GLOSSARY
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -95,7 +97,7 @@ class Opened:
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
-    methods = ("boundary-shrink", "finetune", "fisher")
+    methods = ("boundary-shrink", "boundary-shift", "fisher")
     several = [full_audit(points=60, seed=place, method=method) for place, method in enumerate(methods)]
     return {
         "full": write_report(full_audit(points=120), folder / "full.html"),
@@ -228,35 +230,111 @@ def test_curves_can_be_hidden_zoomed_and_put_on_a_log_axis(browser, pages):
 
 
 @needs_browser
+def test_words_are_explained_where_the_pointer_rests(browser, pages):
+    with Opened(browser, pages["full"]) as opened:
+        term = opened.page.locator(".tile .term").first
+        term.hover()
+        assert len(opened.page.locator("#tip").inner_text()) > 30
+        opened.page.mouse.move(1, 1)
+        assert not opened.page.locator("#tip").is_visible()
+        term.focus()
+        assert opened.page.locator("#tip").is_visible()
+
+
+@needs_browser
+@pytest.mark.parametrize("width, height", [(688, 1016), (710, 950)])  # A4 and Letter inside their margins
+def test_the_first_page_on_paper_is_the_certificate(browser, pages, tmp_path, width, height):
+    with Opened(browser, pages["full"]) as opened:
+        opened.page.emulate_media(media="print")
+        opened.page.set_viewport_size({"width": width, "height": height})
+        opened.page.wait_for_timeout(200)
+        box = opened.page.evaluate("document.querySelector('.certificate').getBoundingClientRect().toJSON()")
+        assert box["top"] >= 0 and box["bottom"] <= height
+        assert box["width"] <= width
+        pdf = opened.page.pdf(format="A4")
+        assert len(re.findall(rb"/Type /Page\b", pdf)) >= 2
+
+
+@needs_browser
+def test_two_models_are_put_side_by_side(browser, pages):
+    with Opened(browser, pages["several"]) as opened:
+        page = opened.page
+        for kind in ("confusion", "space", "entropy"):
+            assert page.locator(f"[data-contrast={kind}] .mark").count() > 2, kind
+        page.locator("#model-a").select_option(label="original")
+        page.locator("#model-b").select_option(label="fisher")
+        assert [one.inner_text() for one in page.locator("[data-contrast=space] > h4").all()] == ["original", "fisher"]
+
+
+@needs_browser
+def test_the_address_names_the_method_and_the_default_one_is_shown_first(browser, pages):
+    with Opened(browser, pages["several"]) as opened:
+        page = opened.page
+        assert "boundary-shift" in page.locator(".audit:visible .eyebrow").inner_text()
+        page.locator("#picked").select_option("2")
+        assert page.evaluate("location.hash") == "#fisher"
+        page.goto(pages["several"].as_uri() + "#boundary-shrink")
+        page.reload()
+        page.wait_for_function(DRAWN)
+        assert "boundary-shrink" in page.locator(".audit:visible .eyebrow").inner_text()
+
+
+@needs_browser
 def test_comparison_sorts_and_one_method_is_picked(browser, pages):
     with Opened(browser, pages["several"]) as opened:
         page = opened.page
         names = page.locator("#comparison tbody th")
         page.locator("#comparison thead button", has_text="seconds").click()
-        assert names.first.inner_text() == "finetune"
-        assert names.last.inner_text() in ("original", "fisher")  # those without a figure come last
+        shown = [name.inner_text().split()[0] for name in names.all()]
+        assert shown == ["original", "retrain", "boundary-shift", "boundary-shrink", "fisher"]  # the first two stay
+        assert page.locator("#comparison tr", has_text="boundary-shift").locator(".mark-of").inner_text() == "default"
+        why = page.locator("#comparison tr", has_text="boundary-shrink").locator("td").first.inner_text()
+        assert "failed" in why and "population attack" in why
         page.locator("#picked").select_option("1")
         page.wait_for_function(DRAWN)
         assert page.locator(".audit:visible").count() == 1
-        assert "finetune" in page.locator(".audit:visible .eyebrow").inner_text()
+        assert "boundary-shift" in page.locator(".audit:visible .eyebrow").inner_text()
 
 
 @needs_browser
 def test_checks_are_filtered_by_status(browser, pages):
     with Opened(browser, pages["full"]) as opened:
+        opened.page.locator("summary", has_text="checks, with limits").click()
         opened.page.locator(".filters button", has_text="failed").click()
         failed = [check for check in full_audit().checks if check.status == "failed"]
         assert opened.page.locator(".checks tr[data-status]:visible").count() == len(failed) > 1
 
 
-def test_page_of_a_bare_audit_says_of_each_part_that_it_was_not_computed():
-    assert render([bare_audit()]).count("ot computed: ") >= 15
+def test_parts_without_content_do_not_appear():
+    text, whole = render([bare_audit()]), render([full_audit(points=10)])
+    for words in ("Decision space", "Privacy", "Closeness to retraining", "Technical detail", "data-panel"):
+        assert f">{words}<" not in text or words == "data-panel"
+        assert words in whole
+    assert "<figure" not in text and "Nothing ran." in text
+    assert "not given" in render([nasty_audit()]) and "Closeness to retraining</h2>" not in render([nasty_audit()])
 
 
-def test_reasons_are_given_where_a_part_is_missing():
-    text = render([nasty_audit()])
-    assert "Not computed: no retrained model was given to compare with." in text
-    assert "Not computed: the model has no batch normalisation to recalibrate." in text
+def test_the_first_screen_says_what_was_asked_who_ran_it_and_what_to_do():
+    audit = full_audit(points=10)
+    text = render([replace(audit, subject=replace(audit.subject, request="DSR-17"))])
+    first = text[: text.index("</header>")]
+    for words in ("request DSR-17", "unlearned.safetensors", "What to do next", "18 November 2026", "by an auditor",
+                  audit.models["original"].weights[:12], "What is not claimed"):  # fmt: skip
+        assert words in first, words
+    assert first.count('<li class="tile') == 5 and first.count('class="scale"') == 5
+
+
+def test_without_a_reference_the_badge_says_so():
+    verdict = Verdict("passed without reference", "Passed.", badge="passed the checks that need no reference")
+    assert "</span>passed the checks that need no reference</span>" in render([replace(bare_audit(), verdict=verdict)])
+
+
+def test_pictures_are_announced_and_absent_ones_leave_no_trace():
+    audit = full_audit(points=10)
+    assert "pictures of the erased class" in render([audit])
+    without = replace(audit, attention=None, decision_space=replace(audit.decision_space, thumbnails=None))
+    text = render([without])
+    assert "pictures of the erased class" not in text and "data:image/" not in text
 
 
 def test_names_are_text_and_data_cannot_close_its_element():

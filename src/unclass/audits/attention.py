@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from unclass.audits.evidence import Attention, AttentionImage
 from unclass.audits.examine import Examination
 from unclass.audits.thumbnails import data_uri, heat_uri
+from unclass.data import Batches
 from unclass.training.engine import Engine
 
 IMAGES, SIDE = 6, 96
@@ -16,10 +17,10 @@ IMAGES, SIDE = 6, 96
 def attention_section(
     models: Mapping[str, nn.Module], seen: Examination, names: Sequence[str], engine: Engine
 ) -> Attention:
-    """Return the maps of a few forget images for every role, each for the image's own class."""
+    """Return the maps of a few forget images for every role, each for the image's own class. They show the images."""
     rows = torch.linspace(0, len(seen.split.forget) - 1, min(IMAGES, len(seen.split.forget))).long()
-    pixels, labels = seen.split.forget.read(rows), seen.split.forget.labels[rows]
-    x, y = engine.move(pixels.float() / 255, labels)
+    some = seen.split.forget.select(rows)
+    pixels, (x, y) = some.read(torch.arange(len(some))), engine.move(*next(iter(Batches(some, len(some)))))
     layers = {role: last_convolution(model, x) for role, model in models.items()}
     maps = {
         role: grad_cam(model, layers[role][1], x, y) for role, model in models.items() if layers[role][1] is not None

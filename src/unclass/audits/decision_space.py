@@ -12,8 +12,11 @@ from unclass.metrics.attack_success import balanced_sample
 IMAGES, COMPONENTS, SIDE = 400, 50, 32
 
 
-def decision_space(seen: Examination, seed: int, images: int = IMAGES) -> DecisionSpace:
-    """Return two coordinates of the same training images for every role; a quarter of them are forget images."""
+def decision_space(seen: Examination, seed: int, images: int = IMAGES, pictures: bool = False) -> DecisionSpace:
+    """Return two coordinates of the same training images for every role; a quarter of them are forget images.
+
+    With `pictures` the images themselves are kept as well, for everybody to see.
+    """
     retain = _rows(seen, "retain", images - images // 4, seed)
     forget = _rows(seen, "forget", images // 4, seed)
     roles = {role: seen.observations[role] for role in seen.shown()}
@@ -22,7 +25,7 @@ def decision_space(seen: Examination, seed: int, images: int = IMAGES) -> Decisi
         for role, one in roles.items()
     }
     labels = torch.cat([seen.split.retain.labels[retain], seen.split.forget.labels[forget]])
-    pixels = [*seen.split.retain.read(retain), *seen.split.forget.read(forget)]
+    shown = [*seen.split.retain.read(retain), *seen.split.forget.read(forget)] if pictures else []
     predicted = {
         role: torch.cat([one.predictions["retain"].classes[retain], one.predictions["forget"].classes[forget]])
         for role, one in roles.items()
@@ -32,7 +35,7 @@ def decision_space(seen: Examination, seed: int, images: int = IMAGES) -> Decisi
         tuple(labels.tolist()),
         (False,) * len(retain) + (True,) * len(forget),
         {role: tuple(classes.tolist()) for role, classes in predicted.items()},
-        tuple(data_uri(one, min(SIDE, max(one.shape[1:]))) for one in pixels),
+        tuple(data_uri(one, min(SIDE, max(one.shape[1:]))) for one in shown) if pictures else None,
     )
 
 

@@ -54,4 +54,5 @@ def _key(name: str) -> str:
 def _from_headline(one: dict[str, Any]) -> dict[str, Any]:
     """Return a check made of what the headline says of it, where the list of checks does not have it."""
     kept = {key: one[key] for key in ("key", "name", "threshold", "reference", "direction", "unit", "status")}
-    return {**kept, "group": "residual", "question": "", "carries_verdict": True, "values": {"unlearned": one["value"]}}
+    known = {"group": "residual", "question": one["name"], "carries_verdict": True}
+    return {**kept, **known, "values": {"unlearned": one["value"]}}

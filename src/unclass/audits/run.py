@@ -64,14 +64,17 @@ def audit(
     workers: int | None = None,
     data_options: DataOptions | None = None,
     opening: Opening | None = None,
+    pictures: bool = False,
+    request: str = "",
     out: str | Path | None = None,
 ) -> Audit:
     """Return verdict, checks and evidence. No model is changed, and nothing is drawn from torch's generator.
 
     Models are networks or paths of checkpoints, which `opening` helps to open. `data` holds training and test images: a
     data set, its name, or a pair of Datasets or DataLoaders. For U-LiRA give `shadow_models`, or how many to train as
-    `shadow`. `about` says of a role what a file beside its checkpoint knows: name, method, seconds. With `out`
-    audit.json and report.html are written into that folder.
+    `shadow`. `about` says of a role what a file beside its checkpoint knows: name, method, seconds; `request` which
+    request the audit answers. With `out` audit.json and report.html are written into that folder. Images of the class
+    and of others are not in them, unless `pictures` asks for it.
 
     Example: `unclass.audit(forgotten, model, (train_set, test_set), "deer").verdict`
     """
@@ -86,14 +89,14 @@ def audit(
         data, whole = subjects.data, Split.of(subjects.data, labels)
         engine = replace(engine_for(subjects.models["original"], engine, device), checkpoint=None, observer=None)
         known = {**subjects.about, **(about or {})}
+        known["unlearned"] = {**known.get("unlearned", {}), "request": request}
         shadows = shadows or subjects.shadows(shadow, whole, engine, seed)
         # Copies: whatever the checks do to modes, layout and device, the caller's models never see it.
         copies = {role: deepcopy(model) for role, model in subjects.models.items()}
         models = {role: usable(model, data, where=f"the {role} model") for role, model in copies.items()}
+        reading = subjects.workers if workers is None else workers
         with seeded(seed, engine):
-            found = _audit(
-                models, data, whole, engine, seed, shadows, known, subjects.workers if workers is None else workers
-            )
+            found = _audit(models, data, whole, engine, seed, shadows, known, reading, pictures)
         if distributed.is_first():
             for file in files:
                 found.save(file)
@@ -116,6 +119,7 @@ def _audit(
     shadows: Shadows | None,
     about: About,
     workers: int,
+    pictures: bool,
 ) -> Audit:
     watch = Stopwatch(engine)
     split = sample_split(whole, seed)
@@ -129,10 +133,10 @@ def _audit(
     if shadows is not None:
         with watch.timed("shadow models"):
             measures.append(ulira_measure(models["unlearned"], shadows, split.forget, engine))
-    with watch.timed("attention"):
-        maps = attention_section(models, seen, data.classes, replace(engine, progress=silent))
+    with watch.timed("attention"):  # which is pictures of the class, drawn over
+        maps = attention_section(models, seen, data.classes, replace(engine, progress=silent)) if pictures else None
     with watch.timed("decision space"):
-        space = decision_space(seen, seed)
+        space = decision_space(seen, seed, pictures=pictures)
     rates = next(one.values for one in measures if one.key == "attack-success-rate")
     checked = self_check(measures, list(seen.observations))
     names = [data.classes[index] for index in split.classes]

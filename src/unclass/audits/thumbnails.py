@@ -12,10 +12,18 @@ from torch import Tensor
 
 
 def data_uri(pixels: Tensor, side: int) -> str:
-    """Return pixels (C × H × W, one or three channels) as a PNG about `side` pixels wide."""
+    """Return pixels (C × H × W) as a PNG about `side` pixels wide."""
     array = as_bytes(pixels).permute(1, 2, 0).cpu().numpy()
-    image = Image.fromarray(array[:, :, 0] if array.shape[2] == 1 else array[:, :, :3])
+    image = Image.fromarray(array[:, :, :3] if array.shape[2] > 2 else array[:, :, 0])
     return _encode(_resized(image, side))
+
+
+def as_bytes(pixels: Tensor) -> Tensor:
+    """Return pixels as bytes; numbers that were made for a model are stretched between their least and their most."""
+    if pixels.dtype == torch.uint8:
+        return pixels
+    low, high = pixels.min(), pixels.max()
+    return (255 * (pixels - low) / (high - low).clamp_min(1e-12)).byte()
 
 
 def heat_uri(pixels: Tensor, heat: Tensor, side: int) -> str:

@@ -28,6 +28,7 @@ from unclass.cli.ledger import ledger_app
 from unclass.cli.listing import list_
 from unclass.cli.methods import methods
 from unclass.cli.paper import paper
+from unclass.cli.report import report
 from unclass.cli.request import request_app
 from unclass.cli.results import results
 from unclass.cli.settings import read_defaults
@@ -55,6 +56,7 @@ app.command(epilog=WORDS)(forget)
 app.command(epilog=WORDS)(evaluate)
 app.command(epilog=WORDS)(compare)
 app.command(epilog=WORDS)(audit)
+app.command(epilog=WORDS)(report)
 app.add_typer(request_app, name="request")
 app.command()(erase)
 app.command()(history)

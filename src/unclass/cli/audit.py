@@ -33,10 +33,17 @@ def audit(
     shadow_models: Annotated[
         list[Path], typer.Option(help="Shadow checkpoints, unlearned alike; --retrained are the other side.")
     ] = [],
+    with_pictures: Annotated[
+        bool,
+        typer.Option("--with-pictures", help="Keep pictures of the class, and others, in audit.json and report.html."),
+    ] = False,
+    request: Annotated[str, typer.Option(help="Number of the request that this answers, for the page.")] = "",
     seed: o.Seed = 0,
     json_: o.Json = False,
 ) -> int:
     """Is the class gone, and is the rest unharmed? Exit code 0: passed; 1: failed or undecided; 2: bad input.
+
+    Exit code 3: passed the checks that need no retrained model, and none was given.
 
     Example: unclass audit no-deer.safetensors --original all-cnn.safetensors --data cifar10 --class deer --out audit
     """
@@ -46,6 +53,7 @@ def audit(
         unlearned, original, data, classes, retrained,
         engine=o.with_progress(engine, json_), seed=seed, shadow=shadow, shadow_models=shadow_models,
         data_options=o.with_tracker(data_options, json_), opening=opening, out=out,
+        pictures=with_pictures, request=request,
     )  # fmt: skip
     _show(result, out, json_)
     return STATUS_CODES[result.verdict.status]

@@ -64,7 +64,7 @@ class Comparison:
         write_text(self.table, self.to_markdown())
         for name, draw in comparison_drawings(self.out):
             write_atomically(self.out / FIGURES / f"{name}.png", partial(draw().savefig, dpi=150, format="png"))
-        return write_report(self.audits, self.report, [row.as_dict() for row in self.rows])
+        return write_report(self.audits, self.report, [row.as_dict() for row in self.rows], self.title)
 
     def to_markdown(self) -> str:
         """Return the table as Markdown."""

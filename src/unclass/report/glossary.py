@@ -21,8 +21,8 @@ GLOSSARY: dict[str, str] = {
     "checkpoint": "A file with a network's weights. Ours are safetensors with a card.",
     "CKA": "Centred kernel alignment: how alike two networks see the same images inside a layer, from 0 to 1.",
     "class": "What a classifier can answer: a thing, a person, a digit. The data set gives each image one.",
-    "control": "A model of which the right answer is known in advance. The audit must fail a logit mask, which only "
-    "hides the class.",
+    "control": "A model of which the right answer is known in advance. The audit must fail a logit mask and "
+    "head-only, which only hide the class.",
     "D_f": "The images to forget: training images of the forgotten class, or those that a forget list names. "
     "A good unlearned model no longer recognises them as their class.",
     "D_ft": "Test images of the forgotten class: the model has never seen them.",
@@ -38,6 +38,11 @@ GLOSSARY: dict[str, str] = {
     "forget list": "A file that names single images to forget, where the rest of their class stays.",
     "forget-only": "Working with nothing but the images to forget, where all others are no longer there.",
     "head": "The last layer of a network. It has one row of weights for each class and turns features into logits.",
+    "head-only": "A control: the head alone is trained until the class is never named. Every feature still knows it.",
+    "IDI": "Information difference: how much more the layers tell about the erased class than a retrained model's "
+    "do, from 0 (as retrained) to 1 (as the original).",
+    "interval": "Where a figure would lie with other images of the same kind, 95 times of 100. A check passes or "
+    "fails only with its whole interval.",
     "JS divergence": "Jensen–Shannon divergence, a distance between the answers of two models, from 0 (equal) to 0.69.",
     "K": "The number of classes. Guessing is right for one image in K.",
     "limit": "The value up to which a check passes. Where it can, it comes from retrained models on the same data.",
@@ -46,8 +51,12 @@ GLOSSARY: dict[str, str] = {
     "probabilities.",
     "logit mask": "Lowering the logit of one class so that it is never the answer. It hides the class and forgets "
     "nothing, so it serves as a control.",
+    "McNemar test": "Whether two models that saw the same images differ by more than chance: only images count that "
+    "one of them gets right and the other does not.",
     "member": "An image that the model was trained on. A membership inference attack tells members from others.",
     "method": "A way to make a model forget, such as boundary-shift or finetune. `unclass methods` lists them.",
+    "neighbour-class attack": "Telling training images of the erased class from its test images by what the model "
+    "says of the nearest classes.",
     "noise band": "How far retrained models with different seeds are apart. Closer than that is no difference.",
     "normalisation": "Subtracting a mean from pixels and dividing by a standard deviation before the first layer. Our "
     "checkpoints do it themselves and take pixels from 0 to 1.",
@@ -57,6 +66,8 @@ GLOSSARY: dict[str, str] = {
     "population attack": "Telling the forgotten training images from test images of the same class by the outputs. "
     "A model that was never trained on them cannot treat them differently.",
     "preset": "Named settings of a method: `paper`, `authors`, or those that were measured on a data set.",
+    "prototype attack": "Writing the mean features of a few images into the head's row of the class, to see whether it "
+    "is found again.",
     "recalibration": "Computing the batch-norm statistics anew from images that stay, without labels and without "
     "training. It brings a class back that was only forgotten in those statistics.",
     "record": "The JSON file beside every result: command, options, seeds, versions, hardware, digests and scores.",
@@ -68,7 +79,7 @@ GLOSSARY: dict[str, str] = {
     "running statistics": "The mean and variance that a batch norm has collected in training and uses afterwards.",
     "safetensors": "A file format for weights that cannot run code when it is opened.",
     "seed": "The number that all random choices follow from. Same seed, same result.",
-    "self-check": "Whether the audit can fail on this data: it must fail the original and the control, and pass every "
+    "self-check": "Whether the audit can fail on this data: it must fail the original and the controls, and pass every "
     "retrained model. Otherwise it says undecided.",
     "shadow class": "An extra class that Boundary Expanding sends the forgotten images to, and then cuts off.",
     "shadow model": "A further model trained so that an attack can learn what members look like.",

@@ -19,7 +19,7 @@ def _row(check: Check) -> Markup:
         check.name,
         number(check.values.get("unlearned"), check.unit),
         number(check.reference, check.unit),
-        threshold(vars(check)),
+        threshold(check),
         f"{MARKS[check.status]} {check.status}",
     )
     return Markup("<tr>") + Markup("").join(Markup("<td>{}</td>").format(cell) for cell in cells) + Markup("</tr>")

@@ -1,16 +1,27 @@
-"""How an audit's values are worded: numbers, thresholds, roles, and why a part is missing."""
+"""How an audit's values are worded: numbers, thresholds, roles, sets, and what is missing."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from unclass.comparison.rows import Row
-from unclass.metrics import SCORES
-from unclass.report.table import cells, columns
+from unclass.audits.result import Audit, Check
 
 ROLES = ("original", "unlearned", "retrained")
-SETS = {"retain": "D_r", "forget": "D_f", "retain_test": "D_rt", "forget_test": "D_ft"}
-MARKS = {"passed": "✓", "failed": "✕", "undecided": "?", "informative": "i", "not applicable": "–"}
+SETS = {
+    "retain": ("stays, training", "D_r"),
+    "forget": ("erased, training", "D_f"),
+    "retain_test": ("stays, test", "D_rt"),
+    "forget_test": ("erased, test", "D_ft"),
+}
+MARKS = {
+    "passed": "✓",
+    "passed without reference": "✓",
+    "failed": "✕",
+    "undecided": "?",
+    "informative": "i",
+    "not applicable": "–",
+}
 GROUPS = {
     "utility": "Utility",
     "privacy": "Privacy",
@@ -21,12 +32,10 @@ REASONS = {
     "recalibration": "the model has no batch normalisation to recalibrate",
     "similarity": "no retrained model was given to compare with",
     "cost": "no record beside the checkpoints says how long they took",
+    "attention": "it shows pictures of the class, which were not asked for",
 }
-AT_MOST = {"at most", "lower", "below", "max", "maximum", "down", "<=", "≤"}
-AT_LEAST = {"at least", "higher", "above", "min", "minimum", "up", ">=", "≥"}
-NEAR = {"near", "close", "within", "two-sided", "equal", "="}
 SHOWN = {"s", "×", "nats", "place"}
-SHARES = {"%", "percent", "share", "rate", "accuracy"}
+SHARES = {"%", "share"}
 
 
 def roles(names: Iterable[str] | None) -> list[str]:
@@ -35,19 +44,14 @@ def roles(names: Iterable[str] | None) -> list[str]:
     return sorted(names or [], key=lambda role: (known.get(role, len(known)), role))
 
 
-def missing(audit: Mapping[str, Any], *keys: str) -> str | None:
+def missing(audit: Audit | Mapping[str, Any], *keys: str) -> str | None:
     """Return why a part was not computed; None where it was."""
     part: Any = audit
-    why = (audit.get("notes") or {}).get(keys[0])
     for key in keys:
-        part = part.get(key) if isinstance(part, Mapping) else None
-        if isinstance(part, Mapping) and part.get("note"):
-            why = part["note"]
-    if isinstance(part, Mapping) and any(value not in (None, {}, []) for key, value in part.items() if key != "note"):
+        part = part.get(key) if isinstance(part, Mapping) else getattr(part, key, None)
+    if part if not isinstance(part, Mapping) else any(value not in (None, {}, [], ()) for value in part.values()):
         return None
-    if part and not isinstance(part, Mapping):
-        return None
-    return str(why or REASONS.get(keys[0], "the audit gives no reason")).rstrip(".")
+    return REASONS.get(keys[0], "the audit gives no reason")
 
 
 def number(value: Any, unit: str | None = None) -> str:
@@ -73,23 +77,20 @@ def percent(value: Any) -> str:
     return number(value, "%")
 
 
-def threshold(entry: Mapping[str, Any]) -> str:
+def threshold(check: Check) -> str:
     """Return what a value had to be, such as ≤ 5.0 %."""
-    if entry.get("threshold") is None:
+    if check.threshold is None:
         return "–"
-    direction = str(entry.get("direction") or "").lower()
-    limit = number(entry["threshold"], entry.get("unit"))
-    if direction in NEAR:
+    limit = number(check.threshold, check.unit)
+    if check.direction == "near":
         return f"{limit} from retrained"
-    sign = "≤" if direction in AT_MOST else "≥" if direction in AT_LEAST else direction
-    return f"{sign} {limit}".strip()
+    return f"{'≤' if check.direction == 'lower' else '≥'} {limit}"
 
 
-def interval(bounds: Any, unit: str | None = None) -> str:
-    """Return an interval as text."""
-    if not bounds or any(bound is None for bound in bounds):
-        return ""
-    return f"{number(bounds[0], unit)} – {number(bounds[1], unit)}"
+def interval(check: Check, role: str = "unlearned") -> str:
+    """Return the interval of a role's figure as text."""
+    bounds = check.intervals.get(role)
+    return f"{number(bounds[0], check.unit)} – {number(bounds[1], check.unit)}" if bounds else ""
 
 
 def tone(role: str) -> str:
@@ -97,40 +98,38 @@ def tone(role: str) -> str:
     return role if role in ROLES else "retrained" if role.startswith("retrained") else "other"
 
 
-def by_group(checks: Sequence[Mapping[str, Any]] | None) -> list[tuple[str, list[Mapping[str, Any]]]]:
+def short(digest: str) -> str:
+    """Return the first twelve digits of a digest."""
+    return digest[:12]
+
+
+def day(moment: str) -> str:
+    """Return a moment in ISO form as people write it: 18 November 2026, 02:15 UTC.
+
+    >>> day("2026-11-18T02:15:00+00:00")
+    '18 November 2026, 02:15 UTC'
+    """
+    try:
+        when = datetime.fromisoformat(moment)
+    except ValueError:
+        return moment
+    return f"{when.day} {when:%B %Y, %H:%M} {when:%Z}".strip()
+
+
+def by_group(checks: Sequence[Check]) -> list[tuple[str, list[Check]]]:
     """Return the checks in their groups, known groups first."""
-    found = [str(check.get("group") or "other") for check in checks or []]
-    names = [*(name for name in GROUPS if name in found), *dict.fromkeys(n for n in found if n not in GROUPS)]
-    return [
-        (GROUPS.get(name, name), [check for check, group in zip(checks or [], found, strict=True) if group == name])
-        for name in names
-    ]
+    names = dict.fromkeys([*GROUPS, *(check.group for check in checks)])
+    found = {name: [check for check in checks if check.group == name] for name in names}
+    return [(GROUPS.get(name, name), members) for name, members in found.items() if members]
 
 
-def rows(rows: Sequence[Mapping[str, Any]], audits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the table of a comparison: headings, and for each method its texts, sort keys and audit."""
-    places = {
-        str((audit.get("subject") or {}).get("method")): place for place, audit in reversed(list(enumerate(audits)))
-    }
-    lines = []
-    for row in rows:
-        values = [row.get(key) for key in (*SCORES, "seconds")]
-        keys = [value["mean"] if value else None for value in values] + [row.get("speed_up")]
-        place = places.get(str(row["method"]))
-        verdict = None if place is None else (audits[place].get("verdict") or {}).get("status")
-        texts = cells(Row.read(row))
-        lines.append(
-            {"method": row["method"], "cells": list(zip(texts, keys, strict=True)), "audit": place, "verdict": verdict}
-        )
-    return {"columns": columns(), "lines": lines}
+def names_of(audit: Audit, keys: Iterable[str]) -> str:
+    """Return checks by their names."""
+    known = {check.key: check.name for check in audit.checks}
+    return ", ".join(known.get(key, key) for key in keys)
 
 
-FILTERS = {
-    "number": number,
-    "percent": percent,
-    "threshold": threshold,
-    "interval": interval,
-    "tone": tone,
-    "unit_name": unit_name,
-}
-GLOBALS = {"missing": missing, "roles": roles, "by_group": by_group, "SETS": SETS, "MARKS": MARKS}
+def has_pictures(audit: Audit) -> bool:
+    """Whether images of the class, or of others, are in an audit."""
+    space, attention = audit.decision_space, audit.attention
+    return bool((space and space.thumbnails) or (attention and any(image.picture for image in attention.images)))

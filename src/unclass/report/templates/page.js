@@ -10,7 +10,17 @@ function attempt(host, draw) {
     area.replaceChildren(html("p", { class: "missing" }, `Not drawn: this part of the audit does not follow the format (${error.message}).`));
   }
 }
-for (const host of document.querySelectorAll(".comparison [data-panel]")) attempt(host, (area) => COMPARISON[host.dataset.panel](area, data.rows));
+const meanings = new Map(Object.entries(data.words || {}));
+function explain(event) {
+  const term = event.target.closest && event.target.closest(".term");
+  if (!term || !meanings.has(term.dataset.word)) return;
+  const box = term.getBoundingClientRect();
+  showTip({ clientX: box.left + box.width / 2, clientY: box.top }, term.dataset.word, [{ name: meanings.get(term.dataset.word) }]);
+}
+for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, explain);
+for (const kind of ["pointerout", "focusout"]) document.addEventListener(kind, (event) => { if (event.target.closest && event.target.closest(".term")) hideTip(); });
+
+for (const host of document.querySelectorAll(".comparison > .columns [data-panel]")) attempt(host, (area) => COMPARISON[host.dataset.panel](area, data.rows));
 
 const articles = [...document.querySelectorAll(".audit")];
 const drawn = new Set();
@@ -23,12 +33,20 @@ function show(picked) {
   drawn.add(picked);
   for (const host of articles[picked].querySelectorAll("[data-panel]")) attempt(host, (area) => PANELS[host.dataset.panel](area, data.audits[picked], data.pictures));
 }
-show(0);
+const placeOf = (hash) => data.audits.findIndex((audit) => audit.method && decodeURIComponent(hash.slice(1)) === audit.method);
+show(placeOf(location.hash) >= 0 ? placeOf(location.hash) : data.first || 0);
+addEventListener("hashchange", () => { if (placeOf(location.hash) >= 0) pick(placeOf(location.hash)); });
+function pick(picked) {
+  show(picked);
+  if (data.audits[picked].method) history.replaceState(null, "", "#" + encodeURIComponent(data.audits[picked].method));
+}
+const sides = document.getElementById("contrast");
+if (sides) contrast(sides, data);
 
 const select = document.getElementById("picked");
-if (select) select.addEventListener("change", () => show(Number(select.value)));
+if (select) select.addEventListener("change", () => pick(Number(select.value)));
 for (const button of document.querySelectorAll("[data-pick]")) button.addEventListener("click", () => {
-  show(Number(button.dataset.pick));
+  pick(Number(button.dataset.pick));
   articles[Number(button.dataset.pick)].scrollIntoView();
 });
 
@@ -38,13 +56,14 @@ for (const table of document.querySelectorAll(".sortable")) {
     const up = head.getAttribute("aria-sort") !== "ascending";
     heads.forEach((each) => each.setAttribute("aria-sort", each === head ? (up ? "ascending" : "descending") : "none"));
     const key = (row) => row.cells[column].dataset.key;
-    const rows = [...table.tBodies[0].rows].sort((a, b) => {
+    const all = [...table.tBodies[0].rows], pinned = all.filter((row) => "pinned" in row.dataset);
+    const rows = all.filter((row) => !("pinned" in row.dataset)).sort((a, b) => {
       const [left, right] = [key(a), key(b)];
       if (!left || !right) return (left ? 0 : 1) - (right ? 0 : 1);
       const order = column && left - right === left - right ? left - right : left.localeCompare(right);
       return up ? order : -order;
     });
-    table.tBodies[0].append(...rows);
+    table.tBodies[0].append(...pinned, ...rows);
   }));
 }
 for (const group of document.querySelectorAll(".filters")) group.addEventListener("click", (event) => {

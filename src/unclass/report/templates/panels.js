@@ -1,6 +1,6 @@
 // What each panel draws from an audit.
 const ORDER = ["original", "unlearned", "retrained"];
-const SETS = [["retain", "D_r"], ["forget", "D_f"], ["test", "test"]];
+const SETS = [["retain", "stays, training"], ["forget", "erased, training"], ["test", "test"]];
 const MAIN = (role) => ORDER.includes(role);
 const extra = (role) => !MAIN(role) && role.startsWith("retrained");
 const toneOfRole = (role) => (MAIN(role) ? role : extra(role) ? "retrained" : "other");
@@ -59,7 +59,7 @@ const PANELS = {
     heatmap(host, {
       label: "where the forget images go", rows: roles.map((name) => ({ name })), columns,
       values: roles.map((role) => kept.map((place) => audit.flows[role][place])),
-      tip: (r, c) => [columns[c].name, [{ tone: toneOfRole(roles[r]), name: `of D_f, ${roles[r]}`, value: percent(audit.flows[roles[r]][kept[c]]) }]],
+      tip: (r, c) => [columns[c].name, [{ tone: toneOfRole(roles[r]), name: `of the erased images, ${roles[r]}`, value: percent(audit.flows[roles[r]][kept[c]]) }]],
     });
   },
   confusion(host, audit) {
@@ -79,7 +79,7 @@ const PANELS = {
   },
   asr(host, audit) {
     const rates = audit.membership.asr, roles = rolesOf(rates), line = rates.retrained;
-    const band = noiseOf(audit, "asr", "attack_success_rate", "attack success rate") || between(rates, roles);
+    const band = noiseOf(audit, "attack-success-rate") || between(rates, roles);
     bars(host, {
       label: "attack success rate", domain: [0, 1], format: wholePercent, thick: 24, band,
       rules: Number.isFinite(line) ? [{ value: line, tone: "retrained", label: `retrained ${percent(line)}` }] : [],
@@ -100,8 +100,8 @@ const PANELS = {
       const points = Object.fromEntries(having.map((role) => [role, roc[role][score].fpr.map((fpr, place) => [fpr, roc[role][score].tpr[place]])]));
       plot(area, {
         label: `ROC curve by ${score}`, height: 360, diagonal: true, logs: ["x", "y"],
-        x: { domain: [0, 1], least: 0.001, label: "false positives (D_ft called members)", format: wholePercent },
-        y: { domain: [0, 1], least: 0.001, label: "true positives (D_f called members)", format: wholePercent, exact: percent },
+        x: { domain: [0, 1], least: 0.001, label: "erased test images called members", format: wholePercent },
+        y: { domain: [0, 1], least: 0.001, label: "erased training images called members", format: wholePercent, exact: percent },
         series: having.map((role) => ({ ...styled(role), name: `${role}, AUC ${number(roc[role][score].auc)}`, points: points[role] })),
       });
       const lacking = roles.filter((role) => !having.includes(role));
@@ -165,19 +165,19 @@ const PANELS = {
     host.append(tools(html("p", { class: "muted" }, "○ before   ● after")));
     pairs(host, {
       label: "accuracy before and after recalibration", domain: [0, 1],
-      rows: roles.flatMap((role) => [["forget", "D_f"], ["forget_test", "D_ft"]].map(([set, name]) => ({
+      rows: roles.flatMap((role) => [["forget", "training"], ["forget_test", "test"]].map(([set, name]) => ({
         label: `${role}, ${name}`, tone: toneOfRole(role), before: audit.recalibration[role].before[set], after: audit.recalibration[role].after[set],
       }))),
     });
   },
   probe(host, audit) {
     const roles = rolesOf(audit.probe);
-    const kinds = [["linear", "linear probe"], ["nearest_mean", "nearest mean"]];
+    const kinds = [["one_shot", "from one image"], ["nearest_mean", "from twenty"], ["linear", "linear probe"], ["prototype", "prototype"]].filter(([kind]) => roles.some((role) => Number.isFinite(audit.probe[role][kind])));
     const each = (kind) => Object.fromEntries(roles.map((role) => [role, audit.probe[role][kind]]));
     bars(host, {
       label: "probe accuracy", domain: [0, 1], format: wholePercent, thick: 18, series: roles.map((role) => ({ ...styled(role), shape: "" })),
       rows: kinds.map(([kind, label]) => ({
-        label, band: noiseOf(audit, `probe_${kind}`, `probe.${kind}`) || between(each(kind), roles),
+        label, band: noiseOf(audit, { one_shot: "one-image", nearest_mean: "nearest-mean", linear: "linear-probe", prototype: "prototype" }[kind]) || between(each(kind), roles),
         bars: roles.map((role) => ({ series: role, name: role, tone: toneOfRole(role), dashed: extra(role), value: audit.probe[role][kind], text: percent(audit.probe[role][kind]) })),
       })),
     });
@@ -198,7 +198,7 @@ function times(host, entries) {
   if (!entries.length) throw new Error("no times were recorded");
   const values = entries.map((entry) => entry.seconds);
   bars(host, {
-    label: "seconds", names: 0.46, thick: 24, gap: 14, log: true, format: seconds, domain: [Math.min(...values) / 3, Math.max(...values) * 1.5],
+    label: "seconds", names: 0.46, thick: 24, gap: 14, log: true, format: seconds, domain: [10 ** Math.floor(Math.log10(Math.min(...values)) - 1e-9), Math.max(...values) * 1.5],
     rows: entries.map(({ label, tone, seconds: value, speedUp }) => ({
       label, bars: [{ series: label, name: label, tone, value, text: seconds(value) + (speedUp && speedUp !== 1 ? ` · ${number(speedUp)}×` : "") }],
     })),

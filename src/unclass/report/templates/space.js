@@ -99,7 +99,7 @@ function space(host, { roles, points, labels, forget, predicted, thumbnails, cla
       if (best === null) return hideTip();
       const label = labels[best];
       showTip(event, classes[label] ?? label, [
-        ...(forget[best] ? [{ name: "forget image" }] : []),
+        ...(forget[best] ? [{ name: "erased, training" }] : []),
         ...roles.filter((each) => predicted && predicted[each]).map((each) => ({ tone: toneOf(predicted[each][best]), name: each, value: fit(classes[predicted[each][best]] ?? "", 130, 13) })),
       ], thumbnails && thumbnails[best] !== null ? pictures[thumbnails[best]] : null);
     }

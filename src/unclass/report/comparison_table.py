@@ -1,0 +1,79 @@
+"""The table at the top of a comparison's page: a line for each method, its verdict and why."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unclass.arguments import DEFAULT_METHOD
+from unclass.audits.examine import CONTROLS
+from unclass.audits.result import Audit, Outcome
+from unclass.comparison.plan import ORIGINAL, REFERENCE
+from unclass.comparison.rows import Row
+from unclass.metrics import SCORES
+from unclass.report.table import cells
+
+
+@dataclass(frozen=True)
+class Line:
+    """A method: its figures as text with what they are sorted by, and where its audit stands on the page."""
+
+    method: str
+    cells: tuple[tuple[str, float | None], ...]
+    audit: int | None
+    verdict: Outcome | None
+    why: str
+    mark: str
+    pinned: bool
+
+
+def lines(rows: Sequence[Mapping[str, Any]], audits: Sequence[Audit]) -> list[Line]:
+    """Return a line for each row; the original and the reference are pinned."""
+    places = {audit.subject.method: place for place, audit in reversed(list(enumerate(audits)))}
+    return [_line(row, places.get(str(row["method"])), audits) for row in rows]
+
+
+def first_shown(audits: Sequence[Audit]) -> int:
+    """Return which audit the page opens on: that of the default method, else the first."""
+    return next((place for place, audit in enumerate(audits) if audit.subject.method == DEFAULT_METHOD), 0)
+
+
+def subtitle(audits: Sequence[Audit], rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return what was compared on what, as far as audits and rows say it."""
+    if not audits:
+        return {}
+    subject, runs = audits[0].subject, max((int(row.get("runs") or 0) for row in rows), default=0)
+    classes = dict.fromkeys(", ".join(audit.subject.forget_classes) for audit in audits)
+    found = {"data": subject.data, "erased": " · ".join(classes), "when": audits[0].provenance.when}
+    return {**found, "runs": f"{runs} runs of each method" if runs > 1 else "one run of each method"}
+
+
+def _line(row: Mapping[str, Any], place: int | None, audits: Sequence[Audit]) -> Line:
+    method = str(row["method"])
+    values = [row.get(key) for key in (*SCORES, "seconds")]
+    keys = [value["mean"] if value else None for value in values] + [row.get("speed_up")]
+    verdict = None if place is None else audits[place].verdict
+    return Line(
+        method,
+        tuple(zip(cells(Row.read(row)), keys, strict=True)),
+        place,
+        None if verdict is None else verdict.status,
+        "" if place is None else _why(audits[place]),
+        _mark(method),
+        method in (ORIGINAL, REFERENCE),
+    )
+
+
+def _why(audit: Audit) -> str:
+    """Return the checks that decided, by name."""
+    if audit.verdict.status in ("failed", "undecided"):
+        grave = [check.name for check in audit.checks if check.carries_verdict and check.status == audit.verdict.status]
+        return ", ".join(grave) or "the self-check does not hold"
+    return ""
+
+
+def _mark(method: str) -> str:
+    if method == REFERENCE:
+        return "reference"
+    if method in CONTROLS:
+        return "negative control"
+    return "default" if method == DEFAULT_METHOD else ""

@@ -1,0 +1,37 @@
+"""Words of the glossary inside a text, each with its meaning where the pointer rests."""
+
+import re
+
+from markupsafe import Markup, escape
+
+from unclass.report.glossary import GLOSSARY
+
+# Words that a reader may stumble over; the others explain themselves where they stand.
+MARKED = (
+    "accuracy", "ASR", "AUC", "batch norm", "CKA", "control", "D_f", "D_ft", "D_r", "D_rt", "features", "head",
+    "head-only", "IDI", "interval", "JS divergence", "limit", "linear probe", "logit mask", "McNemar test", "member",
+    "neighbour-class attack", "noise band", "own logit", "population attack", "prototype attack", "recalibration",
+    "relearning", "retrained", "RMIA", "self-check", "speed-up", "U-LiRA",
+)  # fmt: skip
+KNOWN = {re.sub(r"[\s-]", " ", word).lower(): word for word in MARKED if word in GLOSSARY}
+LONGEST_FIRST = sorted(KNOWN, key=len, reverse=True)
+EITHER = "|".join(re.escape(word).replace(r"\ ", r"[\s-]") for word in LONGEST_FIRST)
+PATTERN = re.compile(rf"(?<![\w-])({EITHER})(?![\w-])", re.IGNORECASE)
+
+
+def terms(text: object) -> Markup:
+    """Return a text in which the first mention of each marked word carries its meaning; names in it stay text.
+
+    >>> terms("AUC <b>")
+    Markup('<dfn class="term" tabindex="0" data-word="AUC">AUC</dfn> &lt;b&gt;')
+    """
+    seen: set[str] = set()
+
+    def marked(match: re.Match[str]) -> str:
+        word = KNOWN[re.sub(r"[\s-]", " ", match[1]).lower()]
+        if word in seen:
+            return match[1]
+        seen.add(word)
+        return f'<dfn class="term" tabindex="0" data-word="{escape(word)}">{match[1]}</dfn>'
+
+    return Markup(PATTERN.sub(marked, str(escape(text))))
