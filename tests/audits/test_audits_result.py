@@ -75,7 +75,7 @@ def test_a_check_that_is_not_known_any_more_or_not_yet_breaks_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "text, words", [("{", "not an audit"), ("[]", "schema None"), ('{"schema": "x"}', "schema 'x'")]
+    "text, words", [("{", "is not JSON"), ("[]", "no JSON object"), ('{"schema": "x"}', "schema 'x'")]
 )
 def test_what_is_not_an_audit_is_said_in_one_line(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "audit.json"

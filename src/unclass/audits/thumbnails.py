@@ -18,14 +18,6 @@ def data_uri(pixels: Tensor, side: int) -> str:
     return _encode(_resized(image, side))
 
 
-def as_bytes(pixels: Tensor) -> Tensor:
-    """Return pixels as bytes; numbers that were made for a model are stretched between their least and their most."""
-    if pixels.dtype == torch.uint8:
-        return pixels
-    low, high = pixels.min(), pixels.max()
-    return (255 * (pixels - low) / (high - low).clamp_min(1e-12)).byte()
-
-
 def heat_uri(pixels: Tensor, heat: Tensor, side: int) -> str:
     """Return a picture in grey with a map of [0, 1] values (H × W) laid over it in colour."""
     grey = _resized(Image.fromarray(as_bytes(pixels).float().mean(0).byte().cpu().numpy()), side)
