@@ -22,11 +22,18 @@ def commands() -> Iterator[str]:
 
     from unclass.cli import app
 
-    group: Any = get_command(app)
-    for name, command in group.commands.items():
-        context = command.make_context(name, [], resilient_parsing=True, max_content_width=100, terminal_width=100)
-        context.info_name = f"unclass {name}"
-        yield f"## {name}\n\n```text\n{command.get_help(context)}\n```\n"
+    yield from _explained("", get_command(app))
+
+
+def _explained(name: str, command: Any) -> Iterator[str]:
+    """Yield what --help prints of a command, or of each command in a group."""
+    if hasattr(command, "commands"):
+        for key, one in command.commands.items():
+            yield from _explained(f"{name} {key}".strip(), one)
+        return
+    context = command.make_context(name, [], resilient_parsing=True, max_content_width=100, terminal_width=100)
+    context.info_name = f"unclass {name}"
+    yield f"## {name}\n\n```text\n{command.get_help(context)}\n```\n"
 
 
 def methods() -> Iterator[str]:
