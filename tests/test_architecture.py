@@ -44,7 +44,7 @@ AUDITS = (
     ("examine",),
     ("attention", "decision_space", "closeness", "figure_words", "provenance", "shadow", "utility"),
     ("next_steps", "privacy", "residual", "sections", "subjects"),
-    ("verdict",),
+    ("error_rates", "verdict"),
     ("run",),
     ("__init__",),
 )

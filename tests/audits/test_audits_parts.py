@@ -19,7 +19,7 @@ from unclass.audits.limits import (
     well_below_original,
     within,
 )
-from unclass.audits.observe import look, observe, sample_split
+from unclass.audits.observe import look, observe, observe_head, sample_split
 from unclass.audits.provenance import notices
 from unclass.audits.recalibration import CURVE, recalibrate, recalibration_curve
 from unclass.audits.result import AuditedModel
@@ -42,6 +42,25 @@ def test_observing_gives_the_same_logits_as_predicting(model: Classifier, split:
         assert torch.allclose(again, predictions.logits, atol=1e-3)
     assert len(seen.layers) == 3
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+
+
+def test_a_control_is_seen_through_the_originals_features(model: Classifier, split: Split, engine: Engine) -> None:
+    original, masked = observe(model, split, engine), deepcopy(model)
+    with torch.no_grad():
+        masked.network.head.bias[3] -= 7  # type: ignore[operator, union-attr, index]
+    quick, slow = observe_head(masked, original, split, engine), observe(masked, split, engine)
+    assert quick is not None and torch.equal(quick.head_weight, slow.head_weight)
+    for name in slow.predictions:
+        assert torch.allclose(quick.predictions[name].logits, slow.predictions[name].logits, atol=1e-3)
+    scaled = nn.Sequential(model, Twice())
+    assert observe_head(scaled, observe(scaled, split, engine), split, engine) is None
+
+
+class Twice(nn.Module):
+    """A scale after the head."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return 2 * x
 
 
 def test_sampling_keeps_small_sets_and_balances_large_ones(split: Split) -> None:

@@ -12,7 +12,8 @@ from unclass.models.head import Head, find_head, head_inputs
 from unclass.predictions import LOOKING_BATCH, Predictions
 from unclass.training.engine import Engine
 
-LARGEST_SET = 5000
+# Images of each set that are looked at. More of D_r and D_f change no check: the noise comes from the test images.
+LARGEST_SETS = {"retain": 2500, "forget": 2500, "retain_test": 5000, "forget_test": 5000}
 LAYERS, LAYER_IMAGES = 10, 400
 
 
@@ -29,17 +30,25 @@ class Observation:
     head_bias: Tensor | None
     layers: Mapping[str, Tensor] = field(default_factory=dict)
 
+    def logits_by(self, weight: Tensor, bias: Tensor | None) -> dict[str, Tensor] | None:
+        """Return what a linear head would make of the features; None where they do not fit its rows."""
+        if any(one.shape[1] != weight.shape[1] for one in self.features.values()):
+            return None
+        offset = torch.zeros(len(weight)) if bias is None else bias
+        return {name: one @ weight.T + offset for name, one in self.features.items()}
 
-def sample_split(split: Split, seed: int, largest: int = LARGEST_SET) -> Split:
-    """Return at most `largest` images of each set, balanced by class, in their order: what the audit looks at."""
 
-    def sample(images: ImageSet) -> ImageSet:
-        if len(images) <= largest:
+def sample_split(split: Split, seed: int, largest: int | None = None) -> Split:
+    """Return some images of each set, at most `largest`, balanced by class, in their order: what the audit looks at."""
+
+    def sample(name: str, images: ImageSet) -> ImageSet:
+        most = LARGEST_SETS[name] if largest is None else largest
+        if len(images) <= most:
             return images
         generator = torch.Generator().manual_seed(seed)
-        return images.select(balanced_sample(images.labels, largest, generator).sort().values)
+        return images.select(balanced_sample(images.labels, most, generator).sort().values)
 
-    return Split(split.classes, **{name: sample(images) for name, images in split.sets().items()})
+    return Split(split.classes, **{name: sample(name, images) for name, images in split.sets().items()})
 
 
 def is_sample(looked_at: Split, whole: Split) -> bool:
@@ -60,6 +69,27 @@ def observe(
     bias = None if head.bias is None else head.bias.detach().float().cpu()
     weight = head.weight.detach().float().flatten(1).cpu()
     return Observation(predictions, features, weight, bias, look_inside(model, split, engine))
+
+
+@torch.no_grad()
+def observe_head(model: nn.Module, original: Observation, split: Split, engine: Engine) -> Observation | None:
+    """Return what a model shows that differs from the original in its head alone, from the original's own features.
+
+    None where the original's logits are not its head's output on these features, as with a scale after the head.
+    """
+    again = original.logits_by(original.head_weight, original.head_bias)
+    if again is None:
+        return None
+    pairs = [(again[name], seen.logits) for name, seen in original.predictions.items()]
+    if not all(torch.allclose(made, seen, rtol=1e-3, atol=1e-2) for made, seen in pairs):
+        return None
+    head = find_head(engine.place(model).eval(), one_image(split, engine))
+    weight = head.weight.detach().float().flatten(1).cpu()
+    bias = None if head.bias is None else head.bias.detach().float().cpu()
+    logits = original.logits_by(weight, bias)
+    assert logits is not None  # as of the original
+    predictions = {name: Predictions(logits[name], seen.labels) for name, seen in original.predictions.items()}
+    return Observation(predictions, original.features, weight, bias, original.layers)
 
 
 def one_image(split: Split, engine: Engine) -> Tensor:

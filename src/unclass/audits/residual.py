@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from unclass.audits.check import Measure
-from unclass.audits.examine import Examination
+from unclass.audits.examine import RECALIBRATED, Examination
 from unclass.audits.limits import (
     UNMEASURED,
     at_most_chance,
@@ -31,7 +31,7 @@ def residual_measures(seen: Examination) -> list[Measure]:
 
 def _recalibration(seen: Examination) -> Measure:
     """The larger accuracy on D_f of before and after, so that a model without batch norm is judged as it is."""
-    found, size = accuracies(seen.observations), len(seen.split.forget)
+    found, size = accuracies(seen.observations), min(RECALIBRATED, len(seen.split.forget))
     after = {role: again["forget"] for role, again in seen.recalibrated.items() if again is not None}
     values = {role: max(row["forget"], after.get(role, 0.0)) for role, row in found.items()}
     without = [role for role in seen.shown() if role not in after]

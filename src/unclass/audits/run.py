@@ -34,7 +34,7 @@ from unclass.audits.verdict import decide, not_claimed, self_check, tiles
 from unclass.compatibility import usable
 from unclass.data import Batches, DataOptions, ImageData, Split, TrainingData
 from unclass.errors import InputError
-from unclass.methods import METHODS
+from unclass.methods.configure import configure
 from unclass.models import Opening
 from unclass.progress import silent
 from unclass.running import seeded
@@ -43,6 +43,7 @@ from unclass.training import distributed
 from unclass.training.engine import Engine
 
 CONTROL_BATCH = 64
+CONTROL_OPTIONS = {"head-only": {"images": 1000}}
 About = Mapping[str, Mapping[str, Any]]
 One = TypeVar("One")
 
@@ -169,9 +170,10 @@ def make_controls(original: nn.Module, split: Split, engine: Engine) -> dict[str
     """Return the negative controls, where the head allows them."""
     data = TrainingData(Batches(split.forget, CONTROL_BATCH), Batches(split.retain, CONTROL_BATCH), split.classes)
     made: dict[str, nn.Module] = {}
+    quiet = replace(engine, progress=silent)
     for name in CONTROLS:
         try:
-            made[name] = METHODS[name]()(original, data, replace(engine, progress=silent))
+            made[name] = configure(name, options=CONTROL_OPTIONS.get(name, {}))(original, data, quiet)
         except InputError:
             continue
     return made

@@ -25,6 +25,7 @@ from unclass.cli.glossary import glossary
 from unclass.cli.history import history, rollback, status
 from unclass.cli.keys import keys_app
 from unclass.cli.ledger import ledger_app
+from unclass.cli.limits import limits
 from unclass.cli.listing import list_
 from unclass.cli.methods import methods
 from unclass.cli.paper import paper
@@ -57,6 +58,7 @@ app.command(epilog=WORDS)(evaluate)
 app.command(epilog=WORDS)(compare)
 app.command(epilog=WORDS)(audit)
 app.command(epilog=WORDS)(report)
+app.command(epilog=WORDS)(limits)
 app.add_typer(request_app, name="request")
 app.command()(erase)
 app.command()(history)
