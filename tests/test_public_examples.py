@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 import torch
 from PIL import Image
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, Subset, TensorDataset
 
 import unclass
+from fenced import blocks
 from unclass.data import Batches
 from unclass.models import Classifier
 
@@ -23,6 +24,7 @@ LINE = re.compile(r"^ *Example: `(.+)`$", re.M)
 PUBLIC = [name for name in unclass.__all__ if callable(getattr(unclass, name))]
 FUNCTIONS = [name for name in PUBLIC if not inspect.isclass(getattr(unclass, name))]
 EXAMPLES = {name: found[1] for name in PUBLIC if (found := LINE.search(inspect.getdoc(getattr(unclass, name)) or ""))}
+PAGES = ("docs/data.md", "docs/reference/methods.md")
 LONG = ("bench", "compare", "paper", "tune")  # minutes: what they are called with is looked at, they are not run
 
 
@@ -53,7 +55,8 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             Image.new("RGB", (16, 16), (30 * number, 0, 0)).save(f"photos/class-{number % 2}/{number}.png")
         yield {
             "unclass": unclass, "model": model, "forgotten": forgotten, "data": data, "loader": loaders[0],
-            "test_loader": loaders[1], "train_set": sets[0], "test_set": sets[1],
+            "test_loader": loaders[1], "train_set": sets[0], "test_set": sets[1], "train_loader": loaders[0],
+            "her_images": Subset(sets[0], (data.train.labels == 3).nonzero().flatten().tolist()), "names": data.classes,
         }  # fmt: skip
 
 
@@ -66,6 +69,14 @@ def test_every_public_function_shows_an_example(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in LONG])
 def test_an_example_runs(name: str, names: dict[str, Any]) -> None:
     exec(EXAMPLES[name], dict(names))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_lines_of_a_page_run(page: str, names: dict[str, Any]) -> None:
+    found = blocks((SOURCE.parents[1] / page).read_text(encoding="utf-8"), "python")
+    assert found
+    for code in found:
+        exec(code, dict(names))
 
 
 @pytest.mark.parametrize("name", LONG)
