@@ -4,9 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-from typer.main import get_command
-
-from unclass.cli import app
+from unclass.cli import command_line
 
 ROOT = Path(__file__).parents[1]
 FAQ = (ROOT / "docs" / "faq.md").read_text(encoding="utf-8")
@@ -29,7 +27,7 @@ def test_quoted_messages_are_given() -> None:
 
 
 def test_options_that_are_named_exist() -> None:
-    parameters = [one for command in get_command(app).commands.values() for one in command.params]  # type: ignore[attr-defined]
+    parameters = [one for command in command_line().commands.values() for one in command.params]
     options = {name for one in parameters for name in (*one.opts, *one.secondary_opts)}
     named = {option for page in PAGES for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", page)}
     assert named and not named - OTHERS - options

@@ -48,12 +48,12 @@ def test_the_reference_shows_signatures_and_what_they_do(site: Path) -> None:
 
 
 def test_the_commands_are_all_there_with_their_help(site: Path) -> None:
-    from unclass.cli import app
+    from unclass.cli.commands import COMMANDS
 
     text = (site / "reference" / "commands.html").read_text(encoding="utf-8")
-    names = [command.name or command.callback.__name__ for command in app.registered_commands]  # type: ignore[union-attr]
-    assert all(f'id="{name}"' in text and f"Usage: unclass {name}" in text for name in names)
-    assert "Usage: unclass request add" in text
+    groups = {"request", "keys", "ledger"}
+    assert all(f'id="{name}"' in text and f"Usage: unclass {name}" in text for name in COMMANDS.keys() - groups)
+    assert all(f"Usage: unclass {name} " in text for name in groups)
 
 
 def test_every_method_is_there_with_its_options(site: Path) -> None:

@@ -18,11 +18,10 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def commands() -> Iterator[str]:
     """Yield a section for each command."""
-    from typer.main import get_command
 
-    from unclass.cli import app
+    from unclass.cli import command_line
 
-    yield from _explained("", get_command(app))
+    yield from _explained("", command_line())
 
 
 def _explained(name: str, command: Any) -> Iterator[str]:

@@ -13,13 +13,12 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
-from unclass.cli import app, run
+from unclass.cli import COMMANDS, run
 from unclass.data import ImageData
 from unclass.models import Card, Classifier, build, load, save, weights_digest
 from unclass.models.checkpoint import read
 from unclass.storage import sha256
 
-COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]  # type: ignore[union-attr]
 SMALL = ["--per-class", "20", "--workers", "0"]
 Failing = Callable[..., str]
 
@@ -72,8 +71,8 @@ def picture(path: Path, seed: int) -> None:
         (["--set", "epoch=3"], "(did you mean epochs?)"),
         (["--set", "search=fgms"], "(did you mean fgsm?)"),
         (["--set", "batch_norm=freeze"], "choose from: frozen, train"),
-        (["--set", "epochs=many"], "epochs is 'many'; it must be a whole number from 0 up"),
-        (["--set", "lr=-1"], "lr is -1.0; it must be a number from 0 up"),
+        (["--set", "epochs=many"], "epochs is 'many'; it must be a whole number from 0 to 1e+30"),
+        (["--set", "lr=-1"], "lr is -1.0; it must be a number from 0 to 1e+30"),
         (["--set", "lr=nan"], "lr is nan"),
         (["--set", "epochs"], "'epochs' is not an assignment; write option=value"),
         (["--set", "=3"], "is not an assignment; write option=value"),
@@ -81,7 +80,10 @@ def picture(path: Path, seed: int) -> None:
         (["--precision", "float16"], "unknown precision 'float16'; choose from: auto, bfloat16, float32"),
         (["--seed", "-1"], "--seed"),
         (["--seed", "many"], "--seed"),
-        (["--seed", "99999999999999999999"], "seed 99999999999999999999 is not allowed"),
+        (
+            ["--seed", "99999999999999999999"],
+            "Input should be less than or equal to 4294967295",
+        ),
         (["--batch-size", "0"], "--batch-size"),
         (["--nonsense"], "No such option: --nonsense"),
         (["--data", "digts"], "unknown data set 'digts'"),
@@ -170,7 +172,7 @@ def test_a_loss_that_is_not_finite_stops_and_keeps_the_original(
 ) -> None:
     wild = ("--method", "negative-gradient", "--set", "lr=1e20", "--set", "epochs=20")
     assert "not finite" in failing(*forget(checkpoint, *wild))
-    assert "not finite" in failing(*forget(checkpoint, "--set", "lr=1e38", "--set", "epochs=20"))
+    assert "not finite" in failing(*forget(checkpoint, "--set", "lr=1e30", "--set", "epochs=20"))
     assert weights_digest(load(checkpoint)) == weights_digest(trained)
 
 
@@ -203,7 +205,7 @@ def test_no_disk_space_for_the_result_is_told_in_one_line(
 
     monkeypatch.setattr(os, "fsync", full)
     told = failing(*forget(checkpoint, "--set", "epochs=1"))
-    assert "no space left for " in told and "new.safetensors: " in told
+    assert "no space left for " in told and "new.safetensors" in told
 
 
 def test_no_disk_space_for_recorded_updates_is_told_before_training(

@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from unclass.cli import app, run
+from unclass.cli import command_line, run
 from unclass.cli.settings import defaults_for
 from unclass.errors import InputError
 
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS: dict[str, Any] = command_line().commands
 
 
 def defaults(folder: Path, **variables: str) -> dict[str, dict[str, Any]]:

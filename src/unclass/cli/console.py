@@ -9,8 +9,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from unclass import progress
-from unclass.training import distributed
+from unclass import processes, progress
 
 
 class _Console(Console):
@@ -42,7 +41,7 @@ def set_loudness(*, quiet: bool, verbose: bool) -> None:
 
 def say(message: Any) -> None:
     """Print a result for people; text is never broken, and tables have room where there is no terminal to fit."""
-    if distributed.is_first():
+    if processes.is_first():
         console = _Console(highlight=False)
         if not console.is_terminal:
             console.width = 140
@@ -51,13 +50,13 @@ def say(message: Any) -> None:
 
 def note(message: str) -> None:
     """Print a remark that is no result."""
-    if distributed.is_first() and not error_console.quiet_notes:
+    if processes.is_first() and not error_console.quiet_notes:
         error_console.print(message, markup=False, style="dim", soft_wrap=True)
 
 
 def give_json(value: Any) -> None:
     """Print a result for machines."""
-    if distributed.is_first():
+    if processes.is_first():
         typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 

@@ -8,7 +8,7 @@ import typer
 
 from unclass.cli.console import note, say
 
-keys_app = typer.Typer(help="Keys that sign evidence.", rich_markup_mode=None)
+keys_app = typer.Typer(help="Keys that sign evidence.\n\nExample: unclass keys new", rich_markup_mode=None)
 
 
 @keys_app.callback()

@@ -22,7 +22,9 @@ SigningKey = Annotated[
     typer.Option("--signing-key", help="Private key to sign with; by default UNCLASS_SIGNING_KEY.", show_default=False),
 ]
 
-ledger_app = typer.Typer(help="The ledger: models, page, retention.", rich_markup_mode=None)
+ledger_app = typer.Typer(
+    help="The ledger: models, page, retention.\n\nExample: unclass ledger page", rich_markup_mode=None
+)
 
 
 @ledger_app.command("add")

@@ -9,7 +9,9 @@ from unclass.cli import options as o
 from unclass.cli.console import give_json, say
 from unclass.cli.ledger import LedgerFile, Operator
 
-request_app = typer.Typer(help="Erasure requests: add, list, withdraw.", rich_markup_mode=None)
+request_app = typer.Typer(
+    help="Erasure requests: add, list, withdraw.\n\nExample: unclass request add --class 3", rich_markup_mode=None
+)
 
 
 @request_app.command("add")

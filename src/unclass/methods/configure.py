@@ -12,7 +12,10 @@ from unclass.methods.method import Method
 
 _TYPES: dict[Any, tuple[type, ...]] = {int: (int,), float: (int, float), bool: (bool,), str: (str,)}
 _LARGEST = 1e30  # what is larger does not fit into the 32 bits that networks compute in
-_WORDS = {int: "a whole number from 0 up", float: "a number from 0 up", bool: "true or false", str: "text"}
+_WORDS = {
+    int: f"a whole number from 0 to {_LARGEST:.0e}", float: f"a number from 0 to {_LARGEST:.0e}",
+    bool: "true or false", str: "text",
+}  # fmt: skip
 
 
 def configure(

@@ -4,7 +4,6 @@ The result equals that of one process, batch norm included: its statistics are s
 SyncBatchNorm does the same, but not on CPUs).
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,11 +15,8 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from unclass.errors import InputError
-
-
-def launched() -> int:
-    """Return how many processes torchrun started, 1 without it."""
-    return int(os.environ.get("WORLD_SIZE", "1"))
+from unclass.processes import is_first as is_first
+from unclass.processes import launched as launched
 
 
 def start() -> None:
@@ -38,11 +34,6 @@ def world() -> tuple[int, int]:
             f"torchrun launched {launched()} processes, {size} take part; call unclass.training.distributed.start()"
         )
     return (dist.get_rank(), size) if size > 1 else (0, 1)
-
-
-def is_first() -> bool:
-    """Whether this process is the one that prints and writes."""
-    return int(os.environ.get("RANK", "0")) == 0
 
 
 def wait() -> None:
