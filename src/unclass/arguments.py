@@ -179,7 +179,7 @@ def data_for(
 def asked_by(
     model: nn.Module, where: DataOptions, classes: Sequence[str | int] = (), *, forget_only: bool = False
 ) -> DataOptions:
-    """Return how to read your own images for a model: its class names, its picture size, and if need be D_f alone."""
+    """Return the options to read a user's images for a model: its class names, its picture size, D_f alone if asked."""
     if isinstance(model, Classifier):
         where = replace(where, classes=model.card.classes, shape=where.shape or model.card.shape)
     if not forget_only:

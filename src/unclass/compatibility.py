@@ -27,7 +27,7 @@ def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the 
 
 
 def check_finite(model: nn.Module, where: str = "the model") -> None:
-    """Raise if a model has weights or statistics that are no numbers: whatever came out would mean nothing."""
+    """Raise if a model has weights or statistics that are NaN or infinite: any result would be meaningless."""
     for name, tensor in model.state_dict().items():
         if isinstance(tensor, Tensor) and tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise InputError(

@@ -35,7 +35,7 @@ def linear_probe(
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Which images of the class were read (columns), each time from other ones (rows), which are no numbers there."""
+    """Which images of the class (columns) were recognised with each draw of labelled ones (rows); NaN for the drawn."""
 
     hits: Tensor
 

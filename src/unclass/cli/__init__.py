@@ -109,7 +109,7 @@ def _bad_input(message: str, debug: bool = False, code: int = 2) -> int:
 
 
 def _silent(code: int) -> int:
-    """Let Python's last words to standard output, which nobody can read, go nowhere."""
+    """Discard what Python still writes to standard output when its reader has gone."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code

@@ -104,7 +104,7 @@ def failed(ledger: Ledger, erasure: Erasure, sentence: str) -> None:
 
 
 def abandon(ledger: Ledger, id: int) -> None:
-    """Give up an erasure, within a transaction: it was for another version, or of another kind. Its pack is none."""
+    """Give up an erasure that was for another version or of another kind, within a transaction; drop its pack."""
     ledger.database.execute("UPDATE erasures SET step = 'abandoned', finished = ? WHERE id = ?", (now(), id))
     ledger.database.execute("DELETE FROM packs WHERE erasure = ?", (id,))
 

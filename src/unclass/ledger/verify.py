@@ -110,7 +110,7 @@ def _changed(files: PackFiles, sealed: Mapping[str, Any], removed: set[str]) -> 
 
 
 def _unlike(files: PackFiles, manifest: Mapping[str, Any]) -> Iterator[Flaw]:
-    """Find files that speak of something else than the manifest does."""
+    """Find files whose content contradicts the manifest."""
     for name, expected in ((MANIFEST, manifest), (AUDIT, manifest["verdict"])):
         try:
             found = json.loads(files.read(name))

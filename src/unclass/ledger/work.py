@@ -49,7 +49,7 @@ def read_settings(settings: Mapping[str, Any]) -> tuple[str, DataOptions, Openin
 
 
 def _with_tuples(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what JSON made lists of as it was."""
+    """Return lists as the tuples that they were before JSON."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
 
 

@@ -153,7 +153,7 @@ def _parts(index: Path) -> list[str]:
 
 
 def check_ending(out: Path, weights: Path | None) -> None:
-    """Raise if torch.save's format would be written under the name of the other: what comes out is as what came in."""
+    """Raise if weights that came from torch.save would be written under a name that ends in .safetensors."""
     if weights is not None and weights.is_file() and is_torch(weights) and out.suffix == ".safetensors":
         raise InputError(f"{weights} is a torch.save file and keeps its format; end `out` in {weights.suffix or '.pt'}")
 

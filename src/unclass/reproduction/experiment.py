@@ -182,7 +182,7 @@ def _read(path: Path, keys: Mapping[str, type], needed: tuple[str, ...]) -> dict
 
 
 def check_finite(value: Any, where: str) -> None:
-    """Raise if there is a number in TOML that is none: nan or inf."""
+    """Raise if a number in TOML is nan or inf."""
     if isinstance(value, float) and not math.isfinite(value):
         raise InputError(f"{where} is {value}; write a number")
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

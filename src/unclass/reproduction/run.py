@@ -93,7 +93,7 @@ def _open(what: str, scale: str) -> tuple[Setup, list[Experiment]]:
 
 
 def _run(plans: Sequence[Plan], jobs: Sequence[Job], engine: Engine, tell: Tell) -> dict[tuple[str, str, int], str]:
-    """Run what is not done, saying what is left; return why runs could not be."""
+    """Run what is not done yet, showing what is left; return why some runs were not possible."""
     reasons = {}
     before = {(job.method, job.forget_class, job.seed) for job in jobs if job.done}
     tell(_left(plans, jobs))

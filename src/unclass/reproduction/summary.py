@@ -59,7 +59,7 @@ def _case(name: str, records: Sequence[Record], audits: Sequence[Audit]) -> dict
     verdicts = {
         audit.subject.method: audit.verdict.status for audit in audits if audit.subject.forget_classes == (name,)
     }
-    # Seeds that a method was not to run with do not count as failed where it ran with others.
+    # A method that is meant to run on some seeds only has not failed on the others.
     ran = {record.label for record in members if not _left_out(record)}
     kept = [record for record in members if not (_left_out(record) and record.label in ran)]
     rows = [{**row.as_dict(), **_more(row.method, kept, verdicts)} for row in summarise(kept)]
@@ -67,7 +67,7 @@ def _case(name: str, records: Sequence[Record], audits: Sequence[Audit]) -> dict
 
 
 def _progress(records: Sequence[Record]) -> dict[str, int]:
-    """Return how many runs are done of those that were to be; what was left out for a reason is neither."""
+    """Return how many runs are done and how many are planned; those left out on purpose count as neither."""
     waiting = [record for record in records if record.failed == f"not run: {WAITING}"]
     done = [record for record in records if not _left_out(record)]
     return {"done": len(done), "planned": len(done) + len(waiting)}

@@ -19,7 +19,7 @@ Write = Callable[[Path], object]
 
 
 class Group(Protocol):
-    """Files that appear together: it takes the writing of those that belong to it, and removes `resume` then."""
+    """Files that appear together: it writes those that belong to it, and removes `resume` when they are there."""
 
     resume: Path | None
 
