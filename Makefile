@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check docs install clean
+.PHONY: demo test check docs fuzz soak sbom lock advisories install clean
 
 demo: install
 	$(BIN)/unclass demo --force
@@ -20,11 +20,40 @@ docs: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "build/site/index.html"
 
+# Ten times the damaged inputs of the suite; FUZZ=100 for a night.
+FUZZ ?= 10
+fuzz: install
+	UNCLASS_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz
+
+# Commands with faults injected at random: kills, a full disk, too little memory, a clock that jumps.
+MINUTES ?= 10
+soak: install
+	$(BIN)/python tools/soak.py --minutes $(MINUTES)
+
+# A software bill of materials (CycloneDX) of what is installed here.
+sbom: install
+	@mkdir -p build
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o build/sbom.json $(BIN)/python
+	@echo "build/sbom.json"
+
+# The tested versions with the hashes of the files that pip fetches here: make install LOCK=requirements.lock
+lock: install
+	$(BIN)/python tools/lock.py > requirements.lock
+
+# Known advisories against the tested versions; needs a network and `pip install pip-audit`.
+advisories: install
+	$(BIN)/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip
+
 install: $(VENV)/installed
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+ifdef LOCK
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(LOCK)
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+else
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+endif
 	@touch $@
 
 clean:

@@ -11,7 +11,7 @@ from torch import nn
 
 from unclass.compatibility import check_fit, does_not_take, usable
 from unclass.data import Batches, DataOptions, ImageData, Split, image_data, listed_rows, load_data
-from unclass.data.classes import find_class, indices
+from unclass.data.classes import expand_labels, find_class, indices
 from unclass.errors import InputError
 from unclass.methods import Method
 from unclass.methods.configure import configure, name_of
@@ -188,7 +188,7 @@ def asked_by(
         raise InputError("the class of the images to forget was not given; name it with `classes`")
     if not where.classes:
         raise InputError("the model does not name its classes, so which to forget is unknown; give it a card")
-    found = (find_class(where.classes, label, " in the model") for label in classes)
+    found = (find_class(where.classes, label, " in the model") for label in expand_labels(classes, where.classes))
     return replace(where, only=tuple(where.classes[index] for index in found))
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 from torch.utils.data import DataLoader, TensorDataset
@@ -140,3 +142,13 @@ def test_our_own_batches_are_walked_as_they_are():
             assert torch.equal(x, same)
             assert torch.equal(indexed.labels[places], y)
     assert len(indexed) == len(batches)
+
+
+@pytest.mark.parametrize("labels", [["3,4"], ["3, 4"], ["3", "4"], [3, "4"], ["3,4", 3]])
+def test_several_classes_may_stand_in_one_text(digits, labels):
+    assert Split.of(digits, labels).classes == (3, 4)
+
+
+def test_class_that_has_a_comma_in_its_name_is_one(digits):
+    named = replace(digits, classes=("tench, Tinca tinca", *digits.classes[1:]))
+    assert Split.of(named, ["tench, Tinca tinca"]).classes == (0,)

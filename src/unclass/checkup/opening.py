@@ -10,7 +10,7 @@ from unclass.arguments import asked_by
 from unclass.checkup.finding import Finding, good, refused
 from unclass.compatibility import check_fit
 from unclass.data import DataOptions, ImageData, load_data
-from unclass.data.classes import find_class
+from unclass.data.classes import expand_labels, find_class
 from unclass.errors import InputError
 from unclass.models import Classifier, Opening
 
@@ -59,7 +59,7 @@ def read_for(
     where = replace(where, lazy=True)
     if isinstance(model, Classifier):
         try:
-            for label in classes if forget_only else ():
+            for label in expand_labels(classes, model.card.classes) if forget_only else ():
                 find_class(model.card.classes, label, " in the model")
         except InputError as error:
             return None, [refused("class to forget", error)]

@@ -48,7 +48,11 @@ def run(arguments: list[str]) -> int:
 
         if getattr(error, "errno", None) in (errno.ENOSPC, errno.EFBIG) and not getattr(error, "filename", None):
             _silent(0)  # it may have been standard output that is full
-        return _bad_input(explain(error), debug)
+        try:
+            return _bad_input(explain(error), debug)
+        except MemoryError:  # not even for saying it
+            os.write(2, b"error: there is not enough memory; use fewer or smaller images, or a smaller network\n")
+            return 2
 
 
 def _call(arguments: list[str]) -> int:

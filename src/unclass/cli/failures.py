@@ -14,7 +14,7 @@ from pathlib import Path
 from unclass.data.sets.download import cache_folder
 
 KEPT = 20
-_NO_MEMORY = ("not enough memory", "can't allocate memory", "out of memory", "Unable to allocate")
+_NO_MEMORY = ("not enough memory", "can't allocate memory", "out of memory", "Unable to allocate", "create a primitive")
 
 
 def explain(error: BaseException) -> str:

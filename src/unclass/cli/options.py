@@ -49,9 +49,7 @@ ImageColumn = Annotated[str | None, typer.Option(help="Column of images in a lis
 LabelColumn = Annotated[str | None, typer.Option(help="Column of labels in a list.", rich_help_panel=_DATA)]
 Workers = Annotated[int, typer.Option(help="Processes that decode streamed images.", rich_help_panel=_DATA)]
 
-Classes = Annotated[
-    list[str], typer.Option("--class", help="Class to forget, by name or index; several times for several.")
-]
+Classes = Annotated[list[str], typer.Option("--class", help="Class to forget, by name or index; 3,4 for several.")]
 ForgetOnly = Annotated[
     bool, typer.Option("--forget-only", help="The data holds nothing but the images to forget; CLASS/*, or one class.")
 ]

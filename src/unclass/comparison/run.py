@@ -12,6 +12,7 @@ from unclass.comparison.cells import run_plan
 from unclass.comparison.plan import REFERENCE, Plan
 from unclass.comparison.result import Comparison, Tell
 from unclass.data import DataOptions, ImageData, load_data
+from unclass.data.classes import expand_labels
 from unclass.methods import METHODS, Method
 from unclass.methods.configure import configure
 from unclass.methods.retrain import Retrain
@@ -52,7 +53,7 @@ def compare(
     images = load_data(data, options) if isinstance(data, str) else data
     training = configure(REFERENCE, data=images.name, preset=preset, options=recipe or {})
     assert isinstance(training, Retrain)
-    labels = labels_of(classes)
+    labels = expand_labels(labels_of(classes), images.classes)
     plan = Plan(
         images,
         Path(out),

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from unclass.data.batches import BatchSource, sampled
+from unclass.data.classes import expand_labels
 from unclass.data.images import ImageData, ImageSet
 from unclass.errors import InputError
 
@@ -35,7 +36,7 @@ class Split:
         rows: Tensor | None = None,
     ) -> "Split":
         """Split by class. `rows` says which training images go if not all of these classes do."""
-        classes = tuple(sorted({data.index(label) for label in labels}))
+        classes = tuple(sorted({data.index(label) for label in expand_labels(labels, data.classes)}))
         if rows is not None:
             classes = _classes_of(data, classes, rows)
         if not classes:
