@@ -28,8 +28,11 @@ GLOSSARY: dict[str, str] = {
     "D_ft": "Test images of the forgotten class: the model has never seen them.",
     "D_r": "The training images that stay (retain).",
     "D_rt": "Test images of the classes that stay. Accuracy on them shows whether the rest of the model is unharmed.",
+    "digest": "A code computed from the bytes of a file (SHA-256): the same code, the same file.",
     "epoch": "One round of training through all images.",
     "epsilon": "ε, how far an attack may change a pixel, where pixels go from 0 to 1.",
+    "erasure request": "Somebody's demand to be forgotten, with the day by which it is due.",
+    "evidence pack": "What was erased, how and with what verdict, in a folder or zip that is signed: any change shows.",
     "features": "The numbers that a network has made of an image when it reaches the head.",
     "FGSM": "Fast gradient sign method: one step that changes an image so that the network mistakes it for another "
     "class. Boundary Shrink uses it to find the nearest class. PGD takes several smaller steps.",
@@ -45,6 +48,7 @@ GLOSSARY: dict[str, str] = {
     "fails only with its whole interval.",
     "JS divergence": "Jensen–Shannon divergence, a distance between the answers of two models, from 0 (equal) to 0.69.",
     "K": "The number of classes. Guessing is right for one image in K.",
+    "ledger": "The file that keeps models in versions, erasure requests and what became of them.",
     "limit": "The value up to which a check passes. Where it can, it comes from retrained models on the same data.",
     "linear probe": "A new head trained on the features: how much they still know of the class.",
     "logit": "A network's score for a class. The highest of an image's logits is the answer; softmax turns them into "
