@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> dict[str, dict[str, float]]:
     data = unclass.load_data("digits")
     model = unclass.train(data, epochs=5 if given.small else 20)
     forgotten = unclass.forget(model, data, [given.digit], Uniform())
-    before, after = (unclass.evaluate(one, data, [given.digit]) for one in (model, forgotten))
+    before, after = (unclass.evaluate(one, data, given.digit).as_dict() for one in (model, forgotten))
     for name, value in after.items():
         print(f"{name.replace('_', ' '):<24} {100 * before[name]:6.1f} % → {100 * value:6.1f} %")
     if given.out:

@@ -37,6 +37,6 @@ def test_a_checkpoint_is_what_its_card_says(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if "digits" in name])
 def test_the_accuracies_of_the_digits_checkpoints_are_those_on_the_card(name: str) -> None:
     model = unclass.load(FOLDER / f"{name}.safetensors")
-    found = unclass.evaluate(model, "digits", ["3"])
+    found = unclass.evaluate(model, "digits", ["3"]).as_dict()
     said = dict(re.findall(r"(D_\w+) (\d+\.\d)", card(name)))
     assert {key: f"{100 * found[f'accuracy_{part}']:.1f}" for key, part in SETS.items()} == said

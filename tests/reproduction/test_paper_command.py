@@ -110,7 +110,7 @@ def test_a_second_run_does_nothing_but_write_the_same_again(out: Path, root: Pat
 def test_what_is_left_is_estimated_from_what_is_done(out: Path, root: Path) -> None:
     _, _, plans, jobs = opened(out, root)
     assert time_left(plans, jobs) == (0, 0)
-    record = json.loads((jobs[1].folder / "record.json").read_text(encoding="utf-8"))
+    record = jobs[1].record()
     assert (jobs[1].method, jobs[0].method) == ("retrain", "original")
     _, _, new_plans, new_jobs = opened(out.parent / "nothing", root)
     assert time_left(new_plans, new_jobs) == (0, 2 + 2 * 15)  # two originals, fifteen methods on two seeds
