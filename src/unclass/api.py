@@ -34,8 +34,10 @@ from unclass.metrics import accuracy
 from unclass.metrics.evaluation import Evaluation
 from unclass.models import Classifier, Opening, save, weights_digest
 from unclass.models.any_model import like
-from unclass.models.export import check_format, export_model, export_path
-from unclass.models.opening import check_ending, save_like
+from unclass.models.export import check_format, export_path
+from unclass.models.opening import check_ending
+from unclass.models.renaming import new_names, rename
+from unclass.models.writing import write_model
 from unclass.predictions import LOOKING_BATCH, predict, predict_sets
 from unclass.records import DataSummary, ModelSummary, Record, command, environment
 from unclass.running import Outcome, Settings, describe_run, mark_forgotten, new_model, train_model, unlearn
@@ -124,6 +126,7 @@ def forget(
     evaluated: bool | None = None,
     out: str | Path | None = None,
     export: str | None = None,
+    rename_class: str | None = None,
     force: bool = False,
     **options: Any,
 ) -> nn.Module:
@@ -134,7 +137,8 @@ def forget(
     takes or gives, or a Dataset or DataLoader of (x, y), x as the model takes it, or a pair of these: training and
     test images. With `forget_only` it holds only what is to be forgotten. `forget_list` names the images to go, if not
     all of the classes do. With `out` the model is written there in the form that it came in, a record beside it, with
-    the scores before and after unless `evaluated` is false. `options` are the method's.
+    the scores before and after unless `evaluated` is false. `rename_class` stands in place of the forgotten name in the
+    model's card, and so in what is written. `options` are the method's.
 
     Example: `forgotten = unclass.forget(model, loader, classes="deer")`
     """
@@ -145,6 +149,7 @@ def forget(
         model, data, classes, head=head, forget_only=forget_only, forget_list=forget_list,
         data_options=data_options, opening=opening,
     )  # fmt: skip
+    names = _new_names(case, rename_class)
     chosen = method_for(case.given, case.data, method, preset, options)
     settings = Settings(seed, batch_size_of(data, batch_size), case.workers)
     engine = _resumable(engine_for(case.given, engine, device), output)
@@ -160,8 +165,10 @@ def forget(
             label=name_of(chosen), cost=outcome.cost(), before=scores[0], scores=scores[1],
             weights=weights_digest(result),
         )  # fmt: skip
+        if isinstance(result, Classifier):
+            rename(result, names)
         if output is not None and distributed.is_first():
-            record = replace(record, written=_write(result, output.given[0], source, export))
+            record = replace(record, written=write_model(result, output.given[0], source, export, names))
             record.write(output.given[1])
     distributed.wait()
     _RECORDS[result] = record
@@ -230,19 +237,13 @@ def _source(model: str | Path, opening: Opening | None) -> Path | None:
     return Path(model) if str(model) else (opening or Opening()).own_weights()
 
 
-def _write(model: nn.Module, out: Path, source: Path | None, export: str | None) -> dict[str, Any]:
-    """Write the model in the format it came in, and in another if asked; return what a record says of that."""
-    if not isinstance(model, Classifier):
-        raise InputError(
-            f"a {type(model).__name__} has no card to be written with; leave `out` out and save its state_dict()"
-        )
-    found: dict[str, Any] = {"model": str(out)}
-    if left_out := save_like(model, out, source):
-        found["left_out"] = left_out
-    if export is not None:
-        path, difference = export_model(model, out, export)
-        found["export"] = {"path": str(path), "largest_difference": difference}
-    return found
+def _new_names(case: Case, name: str | None) -> dict[str, str]:
+    """Return what forgotten classes are to be called, by what they were called."""
+    if name is None:
+        return {}
+    if not isinstance(case.given, Classifier) or not case.split.whole:
+        raise InputError("there is no class to rename; `rename_class` is for models with a card that forget classes")
+    return new_names(case.data.classes, [case.data.classes[index] for index in case.split.classes], name)
 
 
 def _recorder(

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from unclass.data import ImageData
 from unclass.errors import InputError
-from unclass.models import Classifier
+from unclass.models import Card, Classifier
 from unclass.models.any_model import inner, with_logits
 
 
@@ -41,12 +41,18 @@ def does_not_take(shape: Sequence[int], error: Exception, where: str = "the mode
     return InputError(f"{where} cannot take images of {size} ({reason}); transform them as in training")
 
 
+def same_classes(card: Card, classes: Sequence[str]) -> bool:
+    """Whether a model's classes are these, but for forgotten ones that were given another name."""
+    pairs = zip(card.classes, classes, strict=False)
+    return len(card.classes) == len(classes) and all(own == other or own in card.forgotten for own, other in pairs)
+
+
 def check_fit(model: nn.Module, data: ImageData, where: str = "the model") -> None:
     """Raise unless a model has the classes and picture size of a data set."""
     if not isinstance(model, Classifier):
         return
     card = model.card
-    if card.classes != data.classes:
+    if not same_classes(card, data.classes):
         have = f"{len(card.classes)} classes ({card.classes[0]} … {card.classes[-1]})"
         given = f"{len(data.classes)} ({data.classes[0]} … {data.classes[-1]})"
         raise InputError(f"{where} has {have}, {data.name} has {given}; give the data that it was trained on")

@@ -1,6 +1,7 @@
 """The parts of the audit, each on what it promises."""
 
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -260,15 +261,15 @@ def test_the_headline_shows_one_of_each_door_and_prefers_the_gravest() -> None:
 
 
 def test_models_that_are_the_same_or_forgot_something_else_are_named() -> None:
-    one, other = AuditedModel("a", weights="1", forgotten=("cat",)), AuditedModel("b", weights="1")
-    said = notices({"original": one, "unlearned": one, "retrained": other}, ["deer"])
-    assert [
-        words in " ".join(said) for words in ("very weights of the original", "no reference", "forgotten cat before")
-    ]
-    assert "forgot cat, not only" in said[-1]
-    assert (
-        notices({"original": other, "unlearned": AuditedModel("c", weights="2", forgotten=("deer",))}, ["deer"]) == ()
-    )
+    other, known = AuditedModel("b", weights="1"), ["bird", "cat", "deer"]
+    before = AuditedModel("c", weights="1", forgotten=("bird",))
+    after = replace(before, forgotten=("bird", "cat"))
+    said = notices({"original": before, "unlearned": after, "retrained": other}, ["deer"], known)
+    for words in ("very weights of the original", "no reference", "forgotten bird before", "forgot cat, which was not"):
+        assert any(words in line for line in said), words
+    clean = AuditedModel("c", weights="2", forgotten=("deer",))
+    for unlearned in (clean, replace(clean, forgotten=("erased",))):  # which may have another name by now
+        assert notices({"original": other, "unlearned": unlearned}, ["deer"], known) == ()
 
 
 def test_grad_cam_lights_up_on_the_last_convolution(model: Classifier, split: Split, engine: Engine) -> None:

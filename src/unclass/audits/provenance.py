@@ -46,8 +46,11 @@ def _describe(role: str, model: nn.Module, known: Mapping[str, Any]) -> AuditedM
     )
 
 
-def notices(models: Mapping[str, AuditedModel], classes: Sequence[str]) -> tuple[str, ...]:
-    """Return what should be said at once: models that are the same, or that forgot something else before."""
+def notices(models: Mapping[str, AuditedModel], classes: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Return what should be said at once: models that are the same, or that forgot something else.
+
+    `known` are the classes of the data: a forgotten name that is none of them was put in place of one.
+    """
     original, unlearned = models["original"], models["unlearned"]
     found = []
     if original.weights == unlearned.weights:
@@ -59,9 +62,9 @@ def notices(models: Mapping[str, AuditedModel], classes: Sequence[str]) -> tuple
     if original.forgotten:
         before = ", ".join(original.forgotten)
         found.append(f"the original has forgotten {before} before: figures compare with that model")
-    others = [name for name in unlearned.forgotten if name not in {*classes, *original.forgotten}]
-    if others or (unlearned.forgotten and not set(classes) <= set(unlearned.forgotten)):
-        found.append(f"by its card the unlearned model forgot {', '.join(unlearned.forgotten)}, not only what is asked")
+    others = [name for name in unlearned.forgotten if name in known and name not in {*classes, *original.forgotten}]
+    if others:
+        found.append(f"by its card the unlearned model forgot {', '.join(others)}, which was not asked about")
     return tuple(found)
 
 

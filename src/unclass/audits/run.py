@@ -143,7 +143,7 @@ def _audit(
     names = [data.classes[index] for index in split.classes]
     described = models_section(models, about)
     return Audit(
-        decide(measures, checked, names, notices(described, names)),
+        decide(measures, checked, names, notices(described, names, data.classes)),
         tuple(one.check() for one in measures),
         tiles(measures),
         checked,

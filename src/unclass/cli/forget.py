@@ -32,6 +32,9 @@ def forget(
         Path | None, typer.Option(help="Checkpoint to write; by default forgotten, with the ending of the given one.")
     ] = None,
     export: o.Export = None,
+    rename_class: Annotated[
+        str | None, typer.Option(help="Put this name in place of the class's into what is written.", show_default=False)
+    ] = None,
     method: o.MethodName = DEFAULT_METHOD,
     preset: o.PresetName = None,
     set_: o.Set = [],
@@ -56,7 +59,8 @@ def forget(
         path or "", data, classes, method,
         preset=preset, seed=seed, batch_size=batch_size, engine=o.with_progress(engine, json_),
         forget_only=forget_only, forget_list=forget_list, data_options=o.with_tracker(data_options, json_),
-        opening=opening, evaluated=evaluate, out=out, export=export, force=force, **options,
+        opening=opening, evaluated=evaluate, out=out, export=export,
+        rename_class=rename_class, force=force, **options,
     )  # fmt: skip
     record = record_of(model)
     if json_:
@@ -75,6 +79,8 @@ def tell(record: Record, out: Path) -> None:
         note(f"left out of {out}, since it may still know the class: {', '.join(left_out)}")
     if export := record.written.get("export"):
         note(f"{export['path']}: the same logits as PyTorch's within {export['largest_difference']:.1e}")
+    if record.forget_list is None and "renamed" not in record.written:
+        note(f"the name {names} still stands in {out} (card, configuration, metadata); --rename-class replaces it")
     say(f"{out}: forgot {names} with {record.method} in {seconds:.1f} s; record: {out.with_suffix('.json')}")
     if record.scores is not None:
         say(o.score_lines(record.scores, record.before))
