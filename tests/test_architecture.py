@@ -18,7 +18,7 @@ LAYERS = (
     ("data", "models"),
     ("training",),
     ("methods", "predictions"),
-    ("metrics",),
+    ("forgotten", "metrics"),
     ("records",),
     ("running",),
     ("compatibility",),

@@ -14,7 +14,7 @@ from unclass.methods.negative_gradient import NegativeGradient
 from unclass.methods.retrain import Retrain
 from unclass.models import Card, Classifier, weights_digest
 from unclass.records import Cost
-from unclass.running import Settings, describe_run, mark_forgotten, new_model, original_recipe, train_model, unlearn
+from unclass.running import Settings, describe_run, new_model, original_recipe, train_model, unlearn
 from unclass.training.engine import Engine
 
 
@@ -131,9 +131,3 @@ def test_a_description_tells_runs_apart(trained: Classifier, digits: ImageData, 
     assert describe_run(nn.Linear(1, 1), digits, split, None, Settings(), engine).original.card == {
         "architecture": "Linear"
     }
-
-
-def test_the_card_collects_what_was_forgotten(model: Classifier) -> None:
-    mark_forgotten(model, ("5",))
-    mark_forgotten(model, ("3", "5"))
-    assert model.card.forgotten == ("3", "5")

@@ -26,6 +26,7 @@ from unclass.arguments import (
 )
 from unclass.data import Batches, DataOptions, ImageData, load_data
 from unclass.errors import InputError
+from unclass.forgotten import mark_forgotten
 from unclass.methods import Method
 from unclass.methods.amnesiac.recorder import UpdateRecorder, prepare_recording, recorded_size
 from unclass.methods.configure import configure, name_of, options_of
@@ -40,7 +41,7 @@ from unclass.models.renaming import new_names, rename
 from unclass.models.writing import write_model
 from unclass.predictions import LOOKING_BATCH, predict, predict_sets
 from unclass.records import DataSummary, ModelSummary, Record, command, environment
-from unclass.running import Outcome, Settings, describe_run, mark_forgotten, new_model, train_model, unlearn
+from unclass.running import Outcome, Settings, describe_run, new_model, train_model, unlearn
 from unclass.storage import Output, check_target
 from unclass.training import distributed
 from unclass.training.engine import Engine
@@ -156,8 +157,7 @@ def forget(
     with output or nullcontext():
         outcome = unlearn(case.work, case.split, chosen, engine, settings)
         result = outcome.model if type(outcome.model) is type(case.given) else like(case.given, outcome.model)
-        if case.split.whole:
-            mark_forgotten(result, tuple(case.data.classes[index] for index in case.split.classes))
+        mark_forgotten(result, case.split, case.data.classes)
         looked = evaluated if evaluated is not None else output is not None
         scores = [_scores(one, case, engine) if looked else None for one in (case.work, outcome.model)]
         record = replace(

@@ -13,6 +13,7 @@ from unclass.compatibility import check_fit, does_not_take, usable
 from unclass.data import Batches, DataOptions, ImageData, Split, image_data, listed_rows, load_data
 from unclass.data.classes import expand_labels, find_class, indices
 from unclass.errors import InputError
+from unclass.forgotten import left_by
 from unclass.methods import Method
 from unclass.methods.configure import configure, name_of
 from unclass.models import Classifier, Opening
@@ -100,7 +101,7 @@ def case_for(
         model, data, labels, forget_only=forget_only, test=test, data_options=data_options, opening=opening
     )
     rows = None if forget_list is None else listed_rows(forget_list, images)
-    split = Split.of(images, labels, forget_only=forget_only, rows=rows)
+    split = left_by(given, Split.of(images, labels, forget_only=forget_only, rows=rows))
     return Case(given, usable(given, images, head), images, split, workers)
 
 
@@ -181,7 +182,8 @@ def asked_by(
 ) -> DataOptions:
     """Return the options to read a user's images for a model: its class names, its picture size, D_f alone if asked."""
     if isinstance(model, Classifier):
-        where = replace(where, classes=model.card.classes, shape=where.shape or model.card.shape)
+        card = model.card
+        where = replace(where, classes=card.classes, shape=where.shape or card.shape, gone=card.forgotten)
     if not forget_only:
         return where
     if not classes:

@@ -11,6 +11,7 @@ from torch import nn
 
 from unclass.data import Batches, Counted, ImageData, Split, TrainingData, Withheld
 from unclass.errors import Diverged, InputError
+from unclass.forgotten import check_stays_gone, left_by
 from unclass.methods import METHODS, Method, Needs
 from unclass.methods.configure import check, configure, name_of, options_of, told_options
 from unclass.methods.method import Recorder
@@ -84,20 +85,25 @@ def trained_card(model: Classifier, data: ImageData, recipe: Retrain, settings: 
 
 
 def unlearn(model: nn.Module, split: Split, method: Method, engine: Engine, settings: Settings) -> Outcome:
-    """Run a method on a split; the given model is left as it is. One in half precision is unlearned in 32 bits."""
+    """Run a method on a split; the given model is left as it is. One in half precision is unlearned in 32 bits.
+
+    What the model had forgotten before is no part of D_r, and an error if it comes back.
+    """
 
     def batches(images: Any) -> Batches:
         return Batches(images, settings.batch_size, shuffle=True, seed=settings.seed, workers=settings.workers)
 
+    split = left_by(model, split)
     check_needs(method, split)
     needs = method.needs
     data = TrainingData(
         forget=batches(split.forget) if Needs.FORGET in needs else Withheld("D_f"),
         retain=Counted(batches(split.retain)) if Needs.RETAIN in needs else Withheld("D_r"),
-        classes=split.classes if split.whole else (),
+        classes=split.gone,
     )
     work = in_full_precision(model)
     outcome = _run(check(method), work, data, engine, settings)
+    check_stays_gone(work, outcome.model, split, engine, name_of(method))
     return outcome if work is model else replace(outcome, model=like(model, outcome.model))
 
 
@@ -184,9 +190,3 @@ def describe_run(
         command=command(),
         environment=environment(),
     )
-
-
-def mark_forgotten(model: nn.Module, names: tuple[str, ...]) -> None:
-    """Write into a classifier's card what it has forgotten."""
-    if isinstance(model, Classifier):
-        model.card = replace(model.card, forgotten=tuple(sorted({*model.card.forgotten, *names})))

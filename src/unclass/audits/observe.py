@@ -1,7 +1,8 @@
 """Looking at each model once for each set of images; every check works on what was seen."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -48,7 +49,8 @@ def sample_split(split: Split, seed: int, largest: int | None = None) -> Split:
         generator = torch.Generator().manual_seed(seed)
         return images.select(balanced_sample(images.labels, most, generator).sort().values)
 
-    return Split(split.classes, **{name: sample(name, images) for name, images in split.sets().items()})
+    sets: dict[str, Any] = {name: sample(name, images) for name, images in split.sets().items()}
+    return replace(split, **sets)
 
 
 def is_sample(looked_at: Split, whole: Split) -> bool:

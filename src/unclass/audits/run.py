@@ -34,6 +34,7 @@ from unclass.audits.verdict import decide, not_claimed, self_check, tiles
 from unclass.compatibility import usable
 from unclass.data import Batches, DataOptions, ImageData, Split, TrainingData
 from unclass.errors import InputError
+from unclass.forgotten import left_by
 from unclass.methods.configure import configure
 from unclass.models import Opening
 from unclass.progress import silent
@@ -87,7 +88,7 @@ def audit(
         subjects = open_subjects(
             name_roles(unlearned, original, several), shadow_models, data, data_options=data_options, opening=opening
         )
-        data, whole = subjects.data, Split.of(subjects.data, labels)
+        data, whole = subjects.data, left_by(subjects.models["original"], Split.of(subjects.data, labels))
         engine = replace(engine_for(subjects.models["original"], engine, device), checkpoint=None, observer=None)
         known = {**subjects.about, **(about or {})}
         known["unlearned"] = {**known.get("unlearned", {}), "request": request}

@@ -10,6 +10,7 @@ from unclass.arguments import DEFAULT_METHOD, Listed
 from unclass.checkup.finding import Finding, doubtful, good, refused
 from unclass.data import ImageData, Split, listed_rows
 from unclass.errors import InputError
+from unclass.forgotten import left_by
 from unclass.methods import Method, Prepared
 from unclass.methods.configure import configure, name_of
 from unclass.models import Classifier
@@ -44,7 +45,7 @@ def find_split(model: nn.Module, data: ImageData, intent: Intent, method: Method
         return None, [doubtful("class to forget", says, "give `classes` NAME")]
     try:
         rows = None if intent.forget_list is None else listed_rows(intent.forget_list, data)
-        split = Split.of(data, intent.classes, forget_only=intent.forget_only, rows=rows)
+        split = left_by(model, Split.of(data, intent.classes, forget_only=intent.forget_only, rows=rows))
     except InputError as error:
         return None, [refused("class to forget", error)]
     findings = [_to_forget(model, data, split)]

@@ -7,10 +7,12 @@ import typer
 
 from unclass.api import forget as run_forget
 from unclass.api import record_of
-from unclass.arguments import DEFAULT_METHOD
+from unclass.arguments import DEFAULT_METHOD, model_and_data
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
-from unclass.data import DataOptions
+from unclass.cli.erased import names_erased, tell_erased
+from unclass.cli.ledger import LedgerFile
+from unclass.data import DataOptions, ImageData
 from unclass.models import Opening
 from unclass.records import Record
 from unclass.training.engine import Engine
@@ -44,6 +46,7 @@ def forget(
     evaluate: Annotated[bool, typer.Option(help="Also compute the accuracies and the attack success rate.")] = True,
     seed: o.Seed = 0,
     batch_size: o.BatchSize = 64,
+    ledger: LedgerFile = None,
     force: o.Force = False,
     json_: o.Json = False,
 ) -> None:
@@ -55,10 +58,17 @@ def forget(
     path = o.weights_of(checkpoint, weights, opening)
     out = out or default_out(path)
     options = o.assignments(set_) | ({} if retain_sample is None else {"retain_sample": retain_sample})
+    data_options = o.with_tracker(data_options, json_)
+    images: str | ImageData = data
+    if names_erased(ledger):
+        images = model_and_data(
+            path or "", data, classes, forget_only=forget_only, data_options=data_options, opening=opening
+        )[1]
+        tell_erased(ledger, images)
     model = run_forget(
-        path or "", data, classes, method,
+        path or "", images, classes, method,
         preset=preset, seed=seed, batch_size=batch_size, engine=o.with_progress(engine, json_),
-        forget_only=forget_only, forget_list=forget_list, data_options=o.with_tracker(data_options, json_),
+        forget_only=forget_only, forget_list=forget_list, data_options=data_options,
         opening=opening, evaluated=evaluate, out=out, export=export,
         rename_class=rename_class, force=force, **options,
     )  # fmt: skip

@@ -10,7 +10,9 @@ from unclass.api import train as run_train
 from unclass.arguments import DEFAULT_MODELS
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
-from unclass.data import DataOptions
+from unclass.cli.erased import names_erased, tell_erased
+from unclass.cli.ledger import LedgerFile
+from unclass.data import DataOptions, ImageData, load_data
 from unclass.training.engine import Engine
 
 
@@ -29,6 +31,7 @@ def train(
     record_class: Annotated[list[str], typer.Option(help="Class whose updates are recorded; several times.")] = [],
     seed: o.Seed = 0,
     batch_size: o.BatchSize = 64,
+    ledger: LedgerFile = None,
     force: o.Force = False,
     json_: o.Json = False,
 ) -> None:
@@ -37,10 +40,13 @@ def train(
     Example: unclass train cifar10 --model all-cnn --out all-cnn.safetensors
     """
     name = model or DEFAULT_MODELS.get(data, "resnet-18")
+    data_options = o.with_tracker(data_options, json_)
+    images: str | ImageData = load_data(data, data_options) if names_erased(ledger) else data
+    tell_erased(ledger, images)
     trained = run_train(
-        data, model,
+        images, model,
         seed=seed, batch_size=batch_size, preset=preset, engine=o.with_progress(engine, json_),
-        data_options=o.with_tracker(data_options, json_), model_options=o.model_options(name, model_set),
+        data_options=data_options, model_options=o.model_options(name, model_set),
         record_updates=record_updates, record_class=record_class, out=out, force=force, tell=note,
         **o.assignments(set_),
     )  # fmt: skip

@@ -11,13 +11,14 @@ from unclass.comparison.originals import lacking_updates, original_of, updates_c
 from unclass.comparison.plan import REFERENCE, Plan
 from unclass.data import Split
 from unclass.errors import Diverged, InputError
+from unclass.forgotten import left_by, mark_forgotten
 from unclass.methods import Method, Needs
 from unclass.methods.configure import configure, name_of, options_of
 from unclass.metrics import Evaluation
 from unclass.models import Classifier, save, weights_digest
 from unclass.predictions import predict_sets, save_predictions
 from unclass.records import Record, read_record
-from unclass.running import Settings, describe_run, mark_forgotten, original_recipe, unlearn
+from unclass.running import Settings, describe_run, original_recipe, unlearn
 from unclass.storage import Output
 from unclass.training import distributed
 from unclass.training.engine import Engine
@@ -47,7 +48,7 @@ def not_run(label: str, forget_classes: tuple[str, ...], seed: int, why: str) ->
 
 
 def _run(plan: Plan, original: Classifier, split: Split, spec: str, settings: Settings, engine: Engine) -> Record:
-    run = run_of(plan, split, spec, settings.seed)
+    run, split = run_of(plan, split, spec, settings.seed), left_by(original, split)
     method = _prepare(spec, plan, original, settings.seed)
     about = replace(describe_run(original, plan.data, split, method, settings, engine), kind="compare", label=spec)
     about = replace(about, identity=identity_of(about))
@@ -76,7 +77,7 @@ def _carry_out(
             model, cost = outcome.model, outcome.cost()
             if Needs.UPDATES in method.needs:
                 cost = replace(cost, updates=updates_cost(plan, settings.seed))
-            mark_forgotten(model, about.forget_classes)
+            mark_forgotten(model, split, plan.data.classes)
             about = replace(about, cost=cost, weights=weights_digest(model))
         sets = predict_sets(model, split, engine, workers=settings.workers)
         about = replace(about, scores=Evaluation.of(sets))

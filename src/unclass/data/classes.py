@@ -75,7 +75,7 @@ def match(classes: tuple[str, ...], labels: Tensor, where: str, options: DataOpt
         return known, labels
     if extra := [name for name in classes if name not in known]:
         raise InputError(f"{where} has classes that the model lacks: {_listed(extra, known)}; {_known(known)}")
-    if not options.only and (missing := [name for name in known if name not in classes]):
+    if not options.only and (missing := [name for name in known if name not in {*classes, *options.gone}]):
         raise InputError(f"{where} has no images of {_listed(missing)}, which the model knows; add them")
     return known, torch.tensor([known.index(name) for name in classes])[labels]
 

@@ -32,7 +32,8 @@ class DataOptions:
     `image_column` and `label_column` name the columns of tables where they are not found by their usual names.
 
     What a model asks of your own data: `classes` are its class names, to which labels are matched, and `shape` what it
-    takes. `only` names the classes to forget where the data holds nothing else, so that nothing is held out.
+    takes. `only` names the classes to forget where the data holds nothing else, so that nothing is held out. `gone` are
+    classes that the model has forgotten: their images need not be there.
     """
 
     root: str | Path | None = None
@@ -49,6 +50,7 @@ class DataOptions:
     classes: tuple[str, ...] = ()
     shape: tuple[int, int, int] | None = None
     only: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
     memory_budget: int = 2 << 30
     lazy: bool = False
     workers: int = 2

@@ -1,15 +1,28 @@
 """The paper's four sets D_r, D_f, D_rt, D_ft, and the part of them that a method may see."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from unclass.data.batches import BatchSource, sampled
 from unclass.data.classes import expand_labels
+from unclass.data.fingerprints import fingerprints
 from unclass.data.images import ImageData, ImageSet
 from unclass.errors import InputError
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What a model had forgotten before: in none of the four sets, and only looked at to see that it stays gone.
+
+    `images` are the training images of the classes; single images are known by their fingerprints.
+    """
+
+    classes: tuple[int, ...]
+    fingerprints: frozenset[str]
+    images: ImageSet
 
 
 @dataclass(frozen=True)
@@ -18,6 +31,7 @@ class Split:
 
     Sets that the data does not hold are empty: D_r where only the images to forget are there, D_rt and D_ft where
     there are no test images. `classes` are those of D_f, all of whose training images are in it if it is `whole`.
+    What the model had forgotten before is in none of them.
     """
 
     classes: tuple[int, ...]
@@ -25,6 +39,7 @@ class Split:
     forget: ImageSet
     retain_test: ImageSet
     forget_test: ImageSet
+    earlier: Earlier | None = None
 
     @classmethod
     def of(
@@ -61,6 +76,31 @@ class Split:
     def whole(self) -> bool:
         """Whether all training images of the classes go, and not some of them."""
         return not torch.isin(self.retain.labels, torch.tensor(self.classes)).any()
+
+    @property
+    def gone(self) -> tuple[int, ...]:
+        """The classes that are to be gone: those that go as a whole now, and those that went before."""
+        return (*(self.classes if self.whole else ()), *(self.earlier.classes if self.earlier else ()))
+
+    def without(self, classes: Collection[int], images: Collection[str] = ()) -> "Split":
+        """Return the split for a model that had forgotten these classes, or images by fingerprint, before.
+
+        Nothing of them is in D_r or D_rt: no method trains on it, and no accuracy on what stays counts it.
+        """
+        before, known = tuple(sorted(set(classes) - set(self.classes))), frozenset(images)
+        same = self.earlier is not None and (self.earlier.classes, self.earlier.fingerprints) == (before, known)
+        if same or not (before or known):
+            return self
+        leaves = torch.isin(self.retain.labels, torch.tensor(before, dtype=torch.long))
+        if known:
+            leaves |= torch.tensor([one in known for one in fingerprints(self.retain)], dtype=torch.bool)
+        retain = self.retain.select(~leaves)
+        if len(self.retain) and len(retain.labels.unique()) < 2:
+            raise InputError("what goes now and what was forgotten before leave fewer than two classes; forget fewer")
+        earlier = Earlier(before, known, self.retain.of_classes(before))
+        return replace(
+            self, retain=retain, retain_test=self.retain_test.of_classes(before, inverse=True), earlier=earlier
+        )
 
     def sets(self) -> dict[str, ImageSet]:
         """Return the sets that hold images."""

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from unclass.errors import InputError
@@ -13,6 +12,7 @@ from unclass.models.classifier import Card, Classifier, build
 from unclass.models.hugging_face import stored, with_stored
 from unclass.models.origins import SPECS
 from unclass.models.room import Room
+from unclass.models.safetensors_file import save_tensors
 from unclass.models.weights_file import COUNTER, WeightsFile, read_weights_file
 from unclass.storage import parse_json, write_atomically
 from unclass.typed_json import typed
@@ -34,7 +34,7 @@ def save(model: Classifier, path: str | Path, like: WeightsFile | None = None) -
             state = stored(model.network)
         return like.write(state, Path(path), {"unclass": FORMAT, "card": card})
     weights = {key: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for key, tensor in state.items()}
-    return write_atomically(Path(path), lambda file: save_file(weights, file, {"format": FORMAT, "card": card}))
+    return write_atomically(Path(path), lambda file: save_tensors(weights, file, {"format": FORMAT, "card": card}))
 
 
 def read(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:

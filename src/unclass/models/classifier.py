@@ -32,7 +32,8 @@ class Card:
     """What a checkpoint says of its network.
 
     `architecture` is a name of the table or where the network comes from (`sources.py`), `shape` channels, height and
-    width of the pictures it was made for, `head` the name of its last layer where that cannot be found.
+    width of the pictures it was made for, `head` the name of its last layer where that cannot be found. `forgotten` are
+    classes, `forgotten_images` fingerprints of single images: whatever is done with the model, they stay gone.
     """
 
     architecture: str
@@ -44,6 +45,7 @@ class Card:
     trained_on: Mapping[str, Any] = field(default_factory=dict)
     recipe: Mapping[str, Any] = field(default_factory=dict)
     forgotten: tuple[str, ...] = ()
+    forgotten_images: tuple[str, ...] = ()
     head: str = ""
 
     def __post_init__(self) -> None:
@@ -113,9 +115,9 @@ def check_card(classes: Sequence[str], shape: Sequence[int], options: Mapping[st
 
 
 def weights_digest(model: nn.Module) -> str:
-    """Return the SHA-256 over names and bytes of all weights."""
+    """Return the SHA-256 over names, types, shapes and bytes of all weights."""
     state = hashlib.sha256()
     for name, tensor in model.state_dict().items():
-        state.update(name.encode())
+        state.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
         state.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
     return state.hexdigest()

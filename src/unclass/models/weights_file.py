@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from unclass.errors import InputError
+from unclass.models.safetensors_file import save_tensors
 from unclass.offline import reading
 from unclass.storage import is_there, require_plain, settle, write_atomically
 
@@ -68,7 +68,7 @@ class WeightsFile:
             for key, old in self.tensors.items()
         }
         if self.content is None:
-            return write_atomically(path, lambda file: save_file(new, file, {**self.metadata, **metadata}))
+            return write_atomically(path, lambda file: save_tensors(new, file, {**self.metadata, **metadata}))
         content = _replaced(self.content, self.nesting, new)
         return write_atomically(path, lambda file: _torch_save(content, file))
 

@@ -1,0 +1,173 @@
+"""Nothing comes back: what a model has forgotten is read by no later run, counted nowhere, and looked at again."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import unclass
+from unclass.data import Batches, DataOptions, ImageData, Split, TrainingData
+from unclass.data.fingerprints import fingerprints
+from unclass.errors import InputError
+from unclass.forgotten import left_by, mark_forgotten
+from unclass.methods import METHODS, Needs
+from unclass.methods.finetune import Finetune
+from unclass.models import Classifier, load, save
+from unclass.predictions import predict
+from unclass.running import Settings, unlearn
+from unclass.training.engine import Engine
+
+OPTIONS: dict[str, dict[str, float]] = {
+    "retrain": {"epochs": 8, "lr": 0.1},
+    "finetune": {"epochs": 4, "lr": 0.2},
+    "random-labels": {"epochs": 6, "lr": 0.02},
+    "negative-gradient": {"epochs": 4, "lr": 0.01},
+    "boundary-shrink": {"epochs": 6, "lr": 0.02},
+    "boundary-expanding": {"epochs": 6, "lr": 0.05},
+    "bad-teacher": {"epochs": 4, "lr": 0.03},
+}  # strong enough to do something on forty tiny digits of each class
+AGAIN = [name for name, kind in METHODS.items() if Needs.UPDATES not in kind().needs]
+
+
+@pytest.fixture(scope="module")
+def without_3(trained: Classifier, digits: ImageData) -> Classifier:
+    """The tiny network once it has forgotten 3."""
+    return unclass.forget(trained, digits, "3", engine=Engine(precision="float32"))
+
+
+def share_recognised(model: nn.Module, data: ImageData, label: str) -> float:
+    images = data.train.of_classes([data.index(label)])
+    return predict(model, Batches(images), Engine(precision="float32")).correct.float().mean().item()
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_no_method_brings_back_what_was_forgotten_before(
+    name: str, without_3: Classifier, digits: ImageData, engine: Engine
+) -> None:
+    again = unclass.forget(without_3, digits, "8", name, engine=engine, batch_size=32, **OPTIONS.get(name, {}))
+    assert share_recognised(again, digits, "3") <= 0.1
+    assert again.card.forgotten == ("3", "8")
+
+
+def test_fine_tuning_on_a_model_that_has_forgotten_reads_none_of_it(
+    without_3: Classifier, digits: ImageData, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: set[int] = set()
+    walk = Batches.__iter__
+
+    def watched(self: Batches) -> Iterator[tuple[Tensor, Tensor]]:
+        for x, y in walk(self):
+            read.update(y.tolist())
+            yield x, y
+
+    split = left_by(without_3, Split.of(digits, ["8"]))
+    monkeypatch.setattr(Batches, "__iter__", watched)
+    method = Finetune(epochs=1)
+    data = TrainingData(Batches(split.forget), Batches(split.retain), split.gone)
+    method(without_3, data, engine)
+    assert read == {0, 1, 2, 4, 5, 6, 7, 9}
+
+
+def test_the_revival_that_was_seen_is_an_error_and_nothing_is_written(
+    without_3: Classifier, digits: ImageData, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A method that brings its own images of 3 along: the data it is given cannot prevent that."""
+    threes = digits.train.of_classes([3])
+    plain = Finetune.__call__
+
+    def smuggling(self: Finetune, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
+        return plain(self, model, replace(data, retain=Batches(threes, 32)), engine)
+
+    monkeypatch.setattr(Finetune, "__call__", smuggling)
+    file = save(without_3, tmp_path / "without-3.safetensors")
+    with pytest.raises(InputError, match="brings back 3, which was forgotten before"):
+        unclass.forget(
+            file,
+            digits,
+            "8",
+            "finetune",
+            epochs=4,
+            lr=0.2,
+            batch_size=32,
+            engine=engine,
+            out=tmp_path / "out.safetensors",
+        )
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_accuracies_on_what_stays_leave_it_out(without_3: Classifier, digits: ImageData, engine: Engine) -> None:
+    scores = unclass.evaluate(without_3, digits, "8", engine=engine)
+    stays = [index for index in range(10) if index not in (3, 8)]
+    images = digits.test.of_classes(stays)
+    expected = predict(without_3, Batches(images), engine).correct.float().mean().item()
+    assert scores.accuracy_retain_test == pytest.approx(expected)
+
+
+def test_single_images_stay_out_by_their_pixels(trained: Classifier, digits: ImageData, engine: Engine) -> None:
+    rows = [5, 17, 33]
+    forgot = unclass.forget(trained, digits, method="finetune", forget_list=rows, epochs=1, engine=engine)
+    prints = fingerprints(digits.train.select(torch.tensor(rows)))
+    assert set(forgot.card.forgotten_images) == set(prints) and forgot.card.forgotten == ()
+    shuffled = replace(digits, train=digits.train.select(torch.arange(len(digits.train)).flip(0)))
+    split = left_by(forgot, Split.of(shuffled, ["8"]))
+    assert not set(prints) & set(fingerprints(split.retain))
+    assert len(split.retain) == len(Split.of(shuffled, ["8"]).retain) - 3
+
+
+def test_a_checkpoint_remembers_both(trained: Classifier, digits: ImageData, tmp_path: Path) -> None:
+    model = deepcopy(trained)
+    mark_forgotten(model, Split.of(digits, ["3"]), digits.classes)
+    mark_forgotten(model, Split.of(digits, [], rows=torch.tensor([1, 2])), digits.classes)
+    card = load(save(model, tmp_path / "model.safetensors")).card
+    assert card.forgotten == ("3",) and len(card.forgotten_images) == 2
+
+
+def test_images_of_what_was_forgotten_need_not_be_there_any_more(
+    trained: Classifier, digits: ImageData, tmp_path: Path
+) -> None:
+    from PIL import Image
+
+    from unclass.arguments import model_and_data
+
+    model = deepcopy(trained)
+    model.card = replace(model.card, classes=tuple(f"digit {n}" for n in range(10)), forgotten=("digit 3",))
+    for place, (pixels, label) in enumerate(
+        zip(digits.train.read(torch.arange(400)), digits.train.labels, strict=False)
+    ):
+        if label != 3:
+            folder = tmp_path / "photos" / f"digit {int(label)}"
+            folder.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(pixels[0].numpy()).save(folder / f"{place}.png")
+    _, images = model_and_data(model, f"folder:{tmp_path / 'photos'}", data_options=DataOptions(size=8))
+    assert images.classes == model.card.classes and not (images.train.labels == 3).any()
+    model.card = replace(model.card, forgotten=())
+    with pytest.raises(InputError, match="has no images of digit 3"):
+        model_and_data(model, f"folder:{tmp_path / 'photos'}", data_options=DataOptions(size=8))
+
+
+def test_forgetting_one_after_the_other_leaves_two_classes(trained: Classifier, digits: ImageData) -> None:
+    model = deepcopy(trained)
+    model.card = replace(model.card, forgotten=tuple(digits.classes[:8]))
+    with pytest.raises(InputError, match="leave fewer than two classes"):
+        left_by(model, Split.of(digits, ["8"]))
+
+
+def test_what_was_forgotten_before_is_left_out_once_whoever_asks(without_3: Classifier, digits: ImageData) -> None:
+    split = left_by(without_3, Split.of(digits, ["8"]))
+    assert left_by(without_3, split) is split
+    assert split.gone == (8, 3) and split.earlier is not None and (split.earlier.images.labels == 3).all()
+
+
+def test_a_model_that_forgot_nothing_is_split_as_ever(trained: Classifier, digits: ImageData) -> None:
+    split = Split.of(digits, ["8"])
+    assert left_by(trained, split) is split and left_by(nn.Linear(2, 2), split) is split
+
+
+def test_running_a_method_by_hand_is_no_way_around(without_3: Classifier, digits: ImageData, engine: Engine) -> None:
+    outcome = unlearn(without_3, Split.of(digits, ["8"]), Finetune(epochs=1), engine, Settings(batch_size=32))
+    assert outcome.retain_images_read == 8 * 40
+    assert share_recognised(outcome.model, digits, "3") <= 0.1
