@@ -243,7 +243,9 @@ def test_without_a_retrained_model_the_badge_says_so() -> None:
     good = measure("a", original=1.0, unlearned=0.0, **HIDDEN)
     outcome = decide([good], self_check([good], [role for role in ROLES if "retrained" not in role]), ["deer"])
     assert outcome.status == "passed without reference" and outcome.badge == "passed the checks that need no reference"
-    assert any("retrain" in step for step in outcome.next)
+    assert any("--method retrain" in step for step in outcome.next)
+    timed = decide([good], self_check([good], ["original", "unlearned"]), ["deer"], training_seconds=5407.0)
+    assert any("about 90 minutes" in step for step in timed.next)
 
 
 def test_the_sentence_is_not_repeated_and_several_classes_are_several() -> None:

@@ -12,8 +12,13 @@ REFERENCE = (
 )
 
 
-def next_steps(failed: Sequence[Measure], undecided: Sequence[Measure], checked: Sequence[Control]) -> tuple[str, ...]:
-    """Return what would help, the most useful first."""
+def next_steps(
+    failed: Sequence[Measure],
+    undecided: Sequence[Measure],
+    checked: Sequence[Control],
+    training_seconds: float | None = None,
+) -> tuple[str, ...]:
+    """Return what would help, the most useful first. `training_seconds` is what training the original took."""
     steps = [_against(one) for one in failed]
     for one in undecided:
         more = one.more_images()
@@ -22,7 +27,8 @@ def next_steps(failed: Sequence[Measure], undecided: Sequence[Measure], checked:
     steps += [_repair(row) for row in checked if not row.ok]
     retrained = [row for row in checked if row.expected == "passed"]
     if not retrained:
-        steps.append(REFERENCE + ": unclass forget ORIGINAL --data DATA --class CLASS --method retrain.")
+        took = "" if training_seconds is None else f", about {spoken(training_seconds)}"
+        steps.append(f"{REFERENCE}{took}: unclass forget ORIGINAL --data DATA --class CLASS --method retrain.")
     elif len(retrained) == 1 and not failed:
         steps.append("Give a second retrained model, with another seed: it shows the noise between such models.")
     return tuple(dict.fromkeys(steps))
@@ -50,3 +56,15 @@ def _repair(row: Control) -> str:
     if row.expected == "passed":
         return f"Give another retrained model: {row.model} fails a check, which may be its own fault."
     return f"Give more test images of the class: with these, {row.model} cannot be told from a forgotten one."
+
+
+def spoken(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> spoken(42.0), spoken(5407.0), spoken(86_400.0)
+    ('42 seconds', '90 minutes', '24 hours')
+    """
+    for size, name in ((3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{seconds:.0f} seconds"

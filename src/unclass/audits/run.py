@@ -142,9 +142,9 @@ def _audit(
     rates = next(one.values for one in measures if one.key == "attack-success-rate")
     checked = self_check(measures, list(seen.observations))
     names = [data.classes[index] for index in split.classes]
-    described = models_section(models, about)
+    described, training = models_section(models, about), about.get("original", {}).get("seconds")
     return Audit(
-        decide(measures, checked, names, notices(described, names, data.classes)),
+        decide(measures, checked, names, notices(described, names, data.classes), training),
         tuple(one.check() for one in measures),
         tiles(measures),
         checked,

@@ -50,7 +50,11 @@ def counted(measures: Sequence[Measure]) -> list[Measure]:
 
 
 def decide(
-    measures: Sequence[Measure], checked: Sequence[Control], classes: Sequence[str], notices: Sequence[str] = ()
+    measures: Sequence[Measure],
+    checked: Sequence[Control],
+    classes: Sequence[str],
+    notices: Sequence[str] = (),
+    training_seconds: float | None = None,
 ) -> Verdict:
     """Return status, sentence, reasons and what to do next.
 
@@ -64,7 +68,7 @@ def decide(
     ]  # fmt: skip
     also = [f"also failed, without carrying the verdict: {', '.join(beside)}"] if beside else []
     failed, undecided = (_with(measures, one) for one in ("failed", "undecided"))
-    steps = next_steps(failed, undecided, checked)
+    steps = next_steps(failed, undecided, checked, training_seconds)
     return Verdict(status, sentence, (*notices, *why, *also), BADGES.get(status, status), steps)
 
 
