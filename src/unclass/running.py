@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -44,12 +44,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An unlearned model and what it cost."""
+    """An unlearned model, what it cost, and what the method found out about it."""
 
     model: nn.Module
     seconds: float
     steps: int
     retain_images_read: int
+    findings: Mapping[str, float] = field(default_factory=dict)
 
     def cost(self) -> Cost:
         return Cost(self.seconds, self.steps, self.retain_images_read)
@@ -123,6 +124,7 @@ def check_needs(method: Method, split: Split) -> None:
 
 def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, settings: Settings) -> Outcome:
     steps, began = engine.steps, time.perf_counter() + engine.earlier_seconds
+    engine.findings.clear()
     with untouched(model), seeded(settings.seed, engine):
         try:
             unlearned = method(model, data, engine)
@@ -138,7 +140,7 @@ def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, s
             raise Diverged(f"{name_of(method)} made weights that are not finite ({name}); the original is kept")
     read = data.retain.images_read if isinstance(data.retain, Counted) else 0
     home: Any = unlearned.to(device_of(model), memory_format=torch.contiguous_format)  # type: ignore[call-overload]
-    return Outcome(home, seconds, engine.steps - steps, read)
+    return Outcome(home, seconds, engine.steps - steps, read, dict(engine.findings))
 
 
 @contextmanager

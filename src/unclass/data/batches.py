@@ -176,9 +176,9 @@ class TensorBatches:
 class Draws:
     """A few shuffled batches of (x, place) at a time: each walk goes on where the last one ended."""
 
-    def __init__(self, x: Tensor, batch_size: int, steps: int) -> None:
+    def __init__(self, x: Tensor, batch_size: int, steps: int, seed: int = 0) -> None:
         self.x, self.batch_size, self.steps = x, batch_size, steps
-        self.generator = torch.Generator().manual_seed(0)
+        self.generator = torch.Generator().manual_seed(seed)
         self.waiting: list[Tensor] = []
 
     def __len__(self) -> int:

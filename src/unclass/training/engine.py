@@ -54,8 +54,8 @@ class Budget:
 
 @dataclass
 class Engine:
-    """Where and how to compute. `steps` counts what has been done through it, and
-    `earlier_seconds` what a resumed run took before it was killed.
+    """Where and how to compute. `steps` counts what has been done through it, and `earlier_seconds` what a resumed run
+    took before it was killed. In `findings` a method leaves what it found out about its own result.
 
     `precision` is that of `fit` alone: weights stay as they are and predictions are made in 32 bits. `auto` multiplies
     in bfloat16 where the processor does that natively.
@@ -73,6 +73,7 @@ class Engine:
     observer: Observer | None = None
     steps: int = field(default=0, init=False)
     earlier_seconds: float = field(default=0.0, init=False)
+    findings: dict[str, float] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         if self.precision not in (*PRECISIONS, "auto"):
@@ -115,6 +116,7 @@ class Engine:
         schedule: Schedule = "constant",
         optimiser: Optimiser = "sgd",
         batch_norm: BatchNormMode = "train",
+        clip: float | None = None,
         until: Callable[[], bool] | None = None,
         resumable: bool = True,
         what: str = "training",
@@ -122,16 +124,21 @@ class Engine:
         """Minimise `loss(model, x, y)` over the batches; change `model` in place and return it.
 
         Over pairs (`Paired`, `Turns`) the loss is given two batches, each (x, y). The run ends early when `until()`
-        is true after a step. Of several fits in one method, all but the last must not be `resumable`: they are done
+        is true after a step. `clip` is the most that the norm of a gradient may be. Of several fits in one method, all
+        but the last must not be `resumable`: they are done
         again when the method is.
         """
         model = self.place(model)
         steps = _optimiser(optimiser, model, lr, momentum, weight_decay, nesterov=schedule == "one-cycle")
         total = sum(steps_in(batches, epoch) for epoch in range(epochs))
         run = (
-            f"{what}: {total} steps, lr {lr}, momentum {momentum}, weight decay {weight_decay}, {schedule}, "
-            f"{self.precision}, batch norm {batch_norm}, seed {torch.initial_seed()}"
-        ) + ("" if optimiser == "sgd" else f", {optimiser}")
+            (
+                f"{what}: {total} steps, lr {lr}, momentum {momentum}, weight decay {weight_decay}, {schedule}, "
+                f"{self.precision}, batch norm {batch_norm}, seed {torch.initial_seed()}"
+            )
+            + ("" if optimiser == "sgd" else f", {optimiser}")
+            + ("" if clip is None else f", clip {clip}")
+        )
         kept = ResumeFile(self.checkpoint if resumable else None, run)
         if kept.path is not None:
             kept = ResumeFile(kept.path, f"{run}, from weights {weights_digest(model)[:12]}")
@@ -148,7 +155,7 @@ class Engine:
                 for group in steps.param_groups:
                     group["lr"] = learning_rate(schedule, lr, position.step / max(total, 1))
                 try:
-                    self._step(forward, steps, loss, batch)
+                    self._step(forward, steps, loss, batch, clip)
                 except Diverged as error:
                     kept.remove()
                     at = f"{what}, step {position.step + 1} of {total} (lr {lr})"
@@ -167,7 +174,14 @@ class Engine:
         kept.finish(model, steps, position)
         return model.eval()
 
-    def _step(self, model: nn.Module, optimiser: torch.optim.Optimizer, loss: Loss, batch: tuple[Any, Any]) -> None:
+    def _step(
+        self,
+        model: nn.Module,
+        optimiser: torch.optim.Optimizer,
+        loss: Loss,
+        batch: tuple[Any, Any],
+        clip: float | None = None,
+    ) -> None:
         first, second, count = self._share(batch)
         optimiser.zero_grad(set_to_none=True)
         with self.arithmetic():
@@ -175,7 +189,10 @@ class Engine:
         if not math.isfinite(distributed.total(value)):
             raise Diverged("the loss is not finite")
         value.backward()
-        distributed.sum_gradients(parameter for group in optimiser.param_groups for parameter in group["params"])
+        parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
+        distributed.sum_gradients(parameters)
+        if clip is not None:
+            nn.utils.clip_grad_norm_(parameters, clip)
         optimiser.step()
 
     def _share(self, batch: tuple[Any, Any]) -> tuple[Any, Any, int]:

@@ -1,58 +1,64 @@
 """Boundary Shift, our own: the last layers are moved to where the retrained model would have its boundary."""
 
-import sys
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from unclass.data.batches import Indexed
+from unclass.data.batches import Indexed, sampled
 from unclass.data.split import TrainingData
 from unclass.errors import InputError
 from unclass.methods.boundary_shift.head_rows import forget_rows
-from unclass.methods.boundary_shift.statistics import Versions, Watched, batch_norm_moments, subtract_moments, watch
-from unclass.methods.boundary_shift.tail import Tail, Until
-from unclass.methods.boundary_shrink.neighbours import masked
+from unclass.methods.boundary_shift.objective import Level, targets
+from unclass.methods.boundary_shift.seen import Change, Seen, as_it_is, outputs, stem_features
+from unclass.methods.boundary_shift.statistics import Versions, batch_norm_moments, subtract_moments
+from unclass.methods.boundary_shift.tail import Tail
+from unclass.methods.boundary_shift.views import CANDIDATES, View, unseen_like
 from unclass.methods.method import Counts, Method, Needs, Passes, option
 from unclass.models.cut import Cut, tail_of_share
 from unclass.models.head import find_head
 from unclass.training.engine import Engine
 
-MOMENT_IMAGES = 512  # moments of D_f weigh π/(1 − π) in those of D_r: a sample is enough
-WHOLE_IMAGES = 1024  # of a network that cannot be cut, whose pictures themselves are kept
+VIEW_BATCHES = 4  # that a view is chosen by
+USUAL_SHARE, LEAST_PACE = 0.1, 0.1
 
 
 @dataclass(frozen=True)
 class BoundaryShift(Method):
     """Move only the last layers, so that the class stays away whatever becomes of batch norm. Reads D_f and the model.
 
-    1. One pass over D_f gives the targets q(x) = softmax(f₀(x)/τ, forgotten classes at −∞), the output of the stem, and
-       the moments of every batch norm's input.
-    2. The moments give the batch-norm statistics of D_r by subtraction (`statistics.py`), and a second pass the stem's
-       output under them. `class_share` is π, the forgotten classes' share of the training images; 0: equal classes.
-    3. The tail, which does at most `tail_share` of the work, is trained towards q under both statistics in turn. So the
-       model keeps those it came with, which the other classes need, and forgetting survives recalibration.
-    4. The tail's running means follow its weights, so that the other classes keep their place.
-    5. The head's rows of the forgotten classes become what a retrained model has there (`rows.py`).
+    1. At most `images` of each forgotten class are looked at, and of each a view that the network was not trained with
+       (`views.py`): D_f, and v(D_f), which stands for unseen images.
+    2. f₀ gives the targets q(x) = softmax(f₀(x)/τ, forgotten classes at −∞); the level E, which are the entropies of
+       f₀/T on v(D_f) without the class; and the moments of every batch norm's input, from which the statistics of D_r
+       follow by subtraction (`statistics.py`). `class_share` is π, the classes' share of the training images; 0: all
+       classes are equal.
+    3. The tail, which does at most `tail_share` of the work, is trained under both statistics in turn to lower
+       CE(q, p) + λ W₁(H(p), E), on D_f and on v(D_f), λ = `evenness`. So forgetting survives recalibration, and the
+       network is as sure of D_f as of unseen images. The head is frozen.
+    4. The tail's running means follow its weights, so that the other classes keep their place (`following.py`).
+    5. The head's rows of the forgotten classes become what a retrained model has there (`head_rows.py`).
 
-    Training goes in rounds of `round_steps` steps, `rounds` at most, until hardly an image of D_f is taken for a
-    forgotten class and KL(q ‖ p) is a fiftieth of what it was. The learning rate is `pace` · ‖w‖/‖∇‖, so that it fits
-    every network, and a tenth of it where running means cannot follow (4.); when a round ends above the start or the
-    weights have moved far for the share π, all is taken back and the rate is a third. `lr` sets it by hand.
+    A step is at most `pace` · ‖w‖ long: less in proportion where π is below a tenth, and a tenth of it where running
+    means cannot follow. Training ends with the first round of `steps` that leaves hardly an image of D_f in the class;
+    a round that moves the outputs of strangers too far (`strangers.py`) is taken back.
 
-    Without batch norm there is one pass. A network that cannot be cut is trained whole, on 1,024 images at most.
+    Without batch norm there is one version of the statistics. A network that cannot be cut is trained whole.
     `retain_sample` images of D_r, if given, are trained in between to stay as they are.
     """
 
+    images: int = option(1024, "images of each forgotten class that are looked at, at most")
     temperature: float = option(0.7, "τ of the targets: below 1 they are sharper than the original's outputs")
+    level_temperature: float = option(0.85, "T of the level: below 1 it is surer than the original of unseen-like views")
+    evenness: float = option(10.0, "λ, the weight of being as sure of D_f as of unseen images")
     tail_share: float = option(0.1, "share of the work that the layers may do which are trained")
     class_share: float = option(0.0, "share of the forgotten classes in the training images; 0: equal classes")
-    pace: float = option(5e-3, "learning rate as a share of ‖w‖/‖∇‖")
-    lr: float = option(0.0, "learning rate; 0: found by pace")
-    round_steps: int = option(20, "training steps between two looks at how far it is")
-    rounds: int = option(10, "rounds of training at most")
+    pace: float = option(5e-3, "length of a step as a share of ‖w‖, at most")
+    steps: int = option(80, "training steps between two looks at how far it is")
+    rounds: int = option(5, "rounds of so many steps at most")
     retain_sample: int = option(0, "images of D_r that are trained to stay as they are; 0: none is read")
 
     in_short: ClassVar[str] = "move the last layers' boundary"
@@ -68,77 +74,75 @@ class BoundaryShift(Method):
         return self.tail_share
 
     def passes(self, counts: Counts) -> Passes:
-        """Two looks at D_f, then rounds of the last layers: it stops by what it sees, after one at the least."""
-        one = self.round_steps * counts.batch_size / max(1, counts.forget)
+        """Each image and its view under both statistics, a few to choose the view by, then one round or two."""
+        seen = min(1.0, self.images / max(1, counts.forget))
+        chosen = len(CANDIDATES) * min(1.0, VIEW_BATCHES * counts.batch_size / max(1, counts.forget))
+        one = 2 * self.steps * counts.batch_size / max(1, counts.forget)
         retain = 2 * counts.share(self.retain_sample) if self.retain_sample else 0.0
-        return Passes(forget_looks=2, retain_looks=retain, tail=(one, self.rounds * one))
+        return Passes(forget_looks=4 * seen + chosen, retain_looks=retain, tail=(one, 2 * one))
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         unlearned = engine.place(deepcopy(model)).eval()
         quick = replace(engine, checkpoint=None, observer=None)  # seconds: nothing to resume
-        forget = Indexed(data.forget)
-        x = engine.move(*next(iter(forget)))[0]
-        tail = self.look(unlearned, x, forget, data, quick)
-        until = Until.of_share(self.share(data, tail.targets.shape[1]))
-        tail.train(quick, until, pace=self.pace, lr=self.lr, steps=self.round_steps, rounds=self.rounds)
+        tail = self.look(unlearned, data, quick)
+        share = self.share(data, tail.forget.targets.shape[1])
+        pace = self.pace * min(1.0, max(share / USUAL_SHARE, LEAST_PACE))
+        harm = tail.train(quick, pace=pace, steps=self.steps, rounds=self.rounds, weight=self.evenness)
         with quick.arithmetic():
-            forget_rows(find_head(unlearned, x), data.classes, tail.part, tail.sample(0))
+            forget_rows(tail.head, data.classes, tail.part, list(tail.batches(0)))
         engine.steps += quick.steps
+        gap, held = tail.membership_gap(quick), tail.held(quick)
+        engine.findings |= {"still_in_class": held, "membership_gap": gap, "harm": harm}
         return unlearned.eval()
 
     def share(self, data: TrainingData, classes: int) -> float:
-        """Return π, the forgotten classes' share of the training images."""
+        """Return π."""
         return self.class_share or len(data.classes) / classes
 
-    def look(self, model: nn.Module, x: Tensor, forget: Indexed, data: TrainingData, engine: Engine) -> Tail:
-        """Return the tail with its training data: the stem's output for each image, and the target probabilities."""
-        cut, most = split(model, x, self.tail_share)
+    def look(self, model: nn.Module, data: TrainingData, engine: Engine) -> Tail:
+        """Return the tail with all that it needs: what the stem makes of each image, and what should become of it."""
+        forget = Indexed(sampled(data.forget, self.images * len(data.classes)))
+        x, _ = engine.move(*next(iter(forget)))
+        cut, head = split(model, x, self.tail_share), find_head(model, x)
+        kinds: dict[str, tuple[Indexed, Change]] = {"forget": (forget, as_it_is)}
+        if view := choose_view(model, forget, data.classes, engine):
+            kinds["views"] = forget, view
+        if self.retain_sample:
+            kinds["others"] = Indexed(data.sample(self.retain_sample)), as_it_is
         moments = batch_norm_moments(model)
         versions = Versions(moments)
         versions.keep()
-        features, logits = pass_through(cut.stem, cut.tail, forget, most, engine, moments)
-        targets, seen = masked(logits / self.temperature, data.classes).softmax(1), [features]
-        others = list(data.sample(self.retain_sample)) if self.retain_sample else []
-        if others:
-            features, logits = pass_through(cut.stem, cut.tail, Indexed(others), most, engine)
-            seen[0] = torch.cat([seen[0], features])
-            targets = torch.cat([targets, masked(logits, data.classes).softmax(1)])
+        seen, level = {}, None
+        for name, kind in kinds.items():
+            features = stem_features(cut, *kind, engine, moments if name == "forget" else {})
+            logits = outputs(cut.tail, features, len(x), engine)
+            temperature = 1.0 if name == "others" else self.temperature
+            seen[name] = Seen([features], targets(logits, data.classes, temperature))
+            level = Level.of(logits, data.classes, self.level_temperature) if name == "views" else level
         if moments:
             subtract_moments(moments, self.share(data, logits.shape[1]))
             versions.keep()
-            sources = [forget, Indexed(others)] if others else [forget]
-            again = [pass_through(cut.stem, None, source, most, engine)[0] for source in sources]
-            seen.append(torch.cat(again))
-        return Tail(
-            cut.tail, versions, seen, targets, len(targets) - sum(len(y) for _, y in others), data.classes, len(x)
-        )
+            for name, kind in kinds.items():
+                seen[name].features.append(stem_features(cut, *kind, engine))
+        return Tail(cut.tail, head, versions, data.classes, len(x), **seen, level=level)
 
 
-def split(model: nn.Module, x: Tensor, share: float) -> tuple[Cut, int]:
-    """Return stem and tail, and for how many images to keep the stem's output: few where that is the pictures."""
+def split(model: nn.Module, x: Tensor, share: float) -> Cut:
+    """Return stem and tail; where a network cannot be cut, all of it is the tail."""
     try:
-        return tail_of_share(model, x, share), sys.maxsize
+        return tail_of_share(model, x, share)
     except InputError:
-        return Cut("input", nn.Identity(), model), WHOLE_IMAGES
+        return Cut("input", nn.Identity(), model)
 
 
 @torch.no_grad()
-def pass_through(
-    stem: nn.Module, tail: nn.Module | None, batches: Indexed, most: int, engine: Engine, moments: Watched | None = None
-) -> tuple[Tensor, Tensor]:
-    """Return what stem and tail make of each image, at most so many, and collect moments from a part of them."""
-    features, logits, places = [], [], []
-    stride = max(1, len(batches.labels) // MOMENT_IMAGES)
-    with engine.arithmetic():
-        for place, (x, i) in enumerate(engine.stream(batches, "targets" if tail else "stem features")):
-            seen = moments if moments and place % stride == 0 else {}
-            with watch(seen, stem):
-                features.append(stem(x))
-            if tail is not None:
-                with watch(seen, tail):
-                    logits.append(tail(features[-1]).float())
-            places.append(i)
-            if sum(map(len, places)) >= most:
-                break
-    order = torch.cat(places).argsort()
-    return torch.cat(features)[order], torch.cat(logits)[order] if logits else order
+def choose_view(model: nn.Module, forget: Indexed, classes: tuple[int, ...], engine: Engine) -> View | None:
+    """Return the view of D_f that a network takes as it takes unseen images, judged by some of them."""
+    gone = torch.tensor(classes, device=engine.device)
+
+    def recognised(x: Tensor) -> float:
+        with engine.arithmetic():
+            return torch.isin(model(x).argmax(1), gone).float().mean().item()
+
+    batches = [x for x, _ in islice(engine.stream(forget), VIEW_BATCHES)]
+    return unseen_like(torch.cat(batches), recognised)

@@ -73,6 +73,10 @@ class Versions:
         """Keep the statistics as they are now as the next version."""
         self.kept.append([tensor.clone() for tensor in self._now()])
 
+    def renew(self, version: int) -> None:
+        """Let a version be the statistics as they are now."""
+        self.kept[version] = [tensor.clone() for tensor in self._now()]
+
     @torch.no_grad()
     def use(self, version: int) -> None:
         """Put a version in place."""

@@ -1,8 +1,9 @@
-"""Training the last layers of a network on what the layers before them made of each image, kept from one pass."""
+"""Training the last layers of a network on what the layers before them made of each image."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import cycle
 
 import torch
@@ -12,125 +13,180 @@ from torch import Tensor, nn
 from unclass.data.batches import Draws
 from unclass.errors import Diverged
 from unclass.methods.boundary_shift.following import all_follow, feeding, follow
+from unclass.methods.boundary_shift.objective import Level, entropies
+from unclass.methods.boundary_shift.seen import Seen, outputs
 from unclass.methods.boundary_shift.statistics import Versions
-from unclass.training.engine import Engine, Loss
+from unclass.methods.boundary_shift.strangers import Strangers
+from unclass.models.head import Head
+from unclass.training.engine import Engine
 
-CHECK_IMAGES = 1024
 SMALL_STEPS = 0.1  # of the pace, where running means cannot follow the weights
-
-
-@dataclass(frozen=True)
-class Until:
-    """When to stop: the share of KL(q ‖ p) that is left, and of images still in the class; and when to turn back.
-
-    Beyond a relative change `moved` of the weights the other classes cannot be trusted to have stayed. It takes the
-    place of a look at D_r, and is in proportion to the classes' share of the training images, as what retraining would
-    change: with a tenth, the other classes kept their accuracy up to 0.081 and lost it from 0.087; with a fortieth, ten
-    erasures one after another are harmless up to 0.02 and eat the model beyond 0.04.
-    """
-
-    left: float = 0.02
-    held: float = 0.002
-    moved: float = 0.085
-
-    @classmethod
-    def of_share(cls, share: float) -> "Until":
-        """Return the rule for classes with this share of the training images."""
-        return cls(moved=min(max(0.85 * share, 0.02), cls.moved))
+HELD = 0.002  # of D_f: so few may still be taken for a forgotten class
+HARM = 0.5  # nats that the outputs of strangers may move by
+STEEPNESS_BATCHES = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Tail:
-    """The layers to train, what goes into them under each version of the statistics, and what should come out.
+    """The layers to train, D_f and its unseen-like views as they are given them, and how sure they should be of both.
 
-    The first `forgotten` rows are D_f, those of `classes`.
+    `others` are images of D_r, where a sample of it is given.
     """
 
     part: nn.Module
+    head: Head
     versions: Versions
-    features: list[Tensor]
-    targets: Tensor
-    forgotten: int
     classes: tuple[int, ...]
     batch_size: int
-    places: tuple[Tensor, ...] = field(init=False)
+    forget: Seen
+    views: Seen | None = None
+    level: Level | None = None
+    others: Seen | None = None
 
-    def __post_init__(self) -> None:
-        some = torch.arange(min(self.forgotten, CHECK_IMAGES), device=self.targets.device)
-        object.__setattr__(self, "places", some.split(self.batch_size))
+    def loss(self, version: int, i: Tensor, weight: float) -> Tensor:
+        """CE(q, p) on D_f and its views, and λ times how far the entropies of each are from the level."""
+        rows = [(seen, i) for seen in (self.forget, self.views) if seen is not None]
+        if self.others is not None:
+            rows.append((self.others, torch.randint(len(self.others), (len(i),))))
+        logits = self.part(torch.cat([seen.features[version][k] for seen, k in rows])).float().split(len(i))
+        value = torch.stack(
+            [F.cross_entropy(p, seen.targets[k]) for p, (seen, k) in zip(logits, rows, strict=True)]
+        ).sum()
+        if self.level is not None:
+            value = value + weight * (self.level.distance(logits[0]) + self.level.distance(logits[1]))
+        return value
 
-    def sample(self, version: int) -> list[Tensor]:
-        """Return batches of some forgotten images as the tail is given them."""
-        return [self.features[version][i] for i in self.places]
+    def train(self, engine: Engine, *, pace: float, steps: int, rounds: int, weight: float) -> float:
+        """Train in rounds of so many steps until the class is gone; return how far the outputs of strangers moved.
 
-    def train(self, engine: Engine, until: Until, *, pace: float, lr: float, steps: int, rounds: int) -> None:
-        """Train towards the targets in rounds of `steps` until `until` is met; if one does harm, start again slower."""
-        turns = cycle(range(len(self.features)))
+        A round that moves them too far is taken back, and the next has a third of the pace. The head stays as it is:
+        the other classes keep the rows by which they are told.
+        """
+        turns = cycle(range(len(self.forget.features)))
 
         def loss(part: nn.Module, _: Tensor, i: Tensor) -> Tensor:
             turn = next(turns)
             self.versions.use(turn)
-            return F.cross_entropy(part(self.features[turn][i]).float(), self.targets[i])
+            return self.loss(turn, i, weight)
 
-        start = deepcopy(self.part.state_dict())
         self.versions.use(0)
+        strangers = Strangers.of(self.part, self.forget.features[0], self.classes, self.batch_size, engine)
         with engine.arithmetic():
-            fed = feeding(self.part, self.sample(0))
+            fed = feeding(self.part, self.batches(0))
         pace = pace if all_follow(self.part, fed) else SMALL_STEPS * pace
-        rate = lr or pace * steepness(self.part, [(i, i) for i in self.places], loss, engine)
-        before, _ = self.standing(engine)
-        draws = Draws(torch.arange(len(self.targets)), self.batch_size, steps)
-        for _ in range(rounds):
-            with suppress(Diverged):
-                engine.fit(self.part, draws, loss, epochs=1, lr=rate, batch_norm="frozen", what="boundary shift")
-            now, still = self.standing(engine)
-            lost = not now <= before or moved(self.part, start) > until.moved
-            if not lost and still <= until.held and now <= until.left * before:
-                break
-            if lost:
-                self.part.load_state_dict(start)
-                rate /= 3
+        draws = Draws(torch.arange(len(self.forget)), self.batch_size, steps, seed=int(torch.randint(2**31, ())))
+        with frozen(self.head, self.part):
+            size, slope = self.steepness(engine)
+            for _ in range(rounds):
+                start = deepcopy(self.part.state_dict())
+                engine.observer = average = Average(steps // 2)
+                with suppress(Diverged):
+                    engine.fit(
+                        self.part, draws, loss, epochs=1, lr=pace * size / slope, clip=slope, schedule="one-cycle",
+                        batch_norm="frozen", what="boundary shift",
+                    )  # fmt: skip
+                average.use(self.part)
+                self.versions.use(0)
+                if not strangers.moved(self.part, engine) <= HARM:
+                    self.part.load_state_dict(start)
+                    pace /= 3
+                elif self.held(engine) <= HELD:
+                    break
         self.versions.use(0)
         with engine.arithmetic():
-            follow(self.part, fed, self.sample(0)[0][:1])
+            follow(self.part, fed, self.batches(0)[0][:1])
+        self.versions.renew(0)
+        return strangers.moved(self.part, engine)
+
+    def batches(self, version: int) -> tuple[Tensor, ...]:
+        """Return D_f in batches, as the tail is given it under a version of the statistics."""
+        return self.forget.features[version].split(self.batch_size)
 
     @torch.no_grad()
-    def standing(self, engine: Engine) -> tuple[float, float]:
-        """Return KL(q ‖ p) and the share of images still taken for a forgotten class, under the worst statistics."""
-        gone = torch.tensor(self.classes, device=self.targets.device)
-        apart, held = [], []
-        for version in range(len(self.features)):
+    def held(self, engine: Engine) -> float:
+        """Return the share of D_f that is taken for a forgotten class, under the worst of all versions."""
+        gone = torch.tensor(self.classes, device=self.forget.targets.device)
+        found = []
+        for version, features in enumerate(self.forget.features):
             self.versions.use(version)
+            said = outputs(self.part, features, self.batch_size, engine).argmax(1)
+            found.append(torch.isin(said, gone).float().mean().item())
+        self.versions.use(0)
+        return max(found)
+
+    def membership_gap(self, engine: Engine) -> float:
+        """Return how well D_f is told from its unseen-like views: |AUC − ½| of entropy or the classes' probability.
+
+        0 where there is no view that the network does not know.
+        """
+        if self.views is None:
+            return 0.0
+        inside, outside = (
+            outputs(self.part, one.features[0], self.batch_size, engine) for one in (self.forget, self.views)
+        )
+        scores = [
+            (entropies(one, self.classes), one.log_softmax(1)[:, list(self.classes)].logsumexp(1))
+            for one in (inside, outside)
+        ]
+        return max(abs(auc(a, b) - 0.5) for a, b in zip(*scores, strict=True))
+
+    def steepness(self, engine: Engine) -> tuple[float, float]:
+        """Return ‖w‖ and ‖∇‖ of CE(q, p) on D_f: in these units, a learning rate means the same to every network."""
+        weights = [weight for weight in self.part.parameters() if weight.requires_grad]
+        total = [torch.zeros_like(weight) for weight in weights]
+        rows = torch.arange(len(self.forget)).split(self.batch_size)[:STEEPNESS_BATCHES]
+        for i in rows:
             with engine.arithmetic():
-                logits = torch.cat([self.part.eval()(h).float() for h in self.sample(version)])
-            apart.append(self.apart(logits))
-            held.append(torch.isin(logits.argmax(1), gone).float().mean().item())
-        return max(apart, key=lambda value: float("inf") if value != value else value), max(held)
-
-    def apart(self, logits: Tensor) -> float:
-        """Return the mean of KL(q ‖ p) over the sample."""
-        q = self.targets[torch.cat(self.places)]
-        each = torch.where(q > 0, torch.special.xlogy(q, q) - q * logits.log_softmax(1), 0.0)
-        return each.sum(1).mean().item()
+                value = F.cross_entropy(self.part(self.forget.features[0][i]).float(), self.forget.targets[i])
+            for one, gradient in zip(total, torch.autograd.grad(value, weights, allow_unused=True), strict=True):
+                if gradient is not None:
+                    one.add_(gradient, alpha=1 / len(rows))
+        size, slope = (torch.stack([one.detach().norm() for one in many]).norm() for many in (weights, total))
+        return float(size), max(float(slope), 1e-12)
 
 
-@torch.no_grad()
-def moved(part: nn.Module, start: dict[str, Tensor]) -> float:
-    """Return how far the weights have moved from the start: ‖w − w₀‖/‖w₀‖."""
-    weights = dict(part.named_parameters())
-    change = torch.stack([(weight - start[name]).norm() for name, weight in weights.items()]).norm()
-    return float(change / torch.stack([start[name].norm() for name in weights]).norm().clamp_min(1e-12))
+def auc(inside: Tensor, outside: Tensor) -> float:
+    """Return the probability that a score inside lies above one outside, ties counting half."""
+    apart = inside[:, None] - outside
+    return float((apart > 0).double().mean() + 0.5 * (apart == 0).double().mean())
 
 
-def steepness(part: nn.Module, sample: list[tuple[Tensor, Tensor]], loss: Loss, engine: Engine) -> float:
-    """Return ‖w‖/‖∇‖ of a part's weights: in these units, a learning rate means the same to every network."""
-    weights = [weight for weight in part.parameters() if weight.requires_grad]
-    total = [torch.zeros_like(weight) for weight in weights]
-    for x, y in sample:
-        with engine.arithmetic():
-            gradients = torch.autograd.grad(loss(part, x, y), weights, allow_unused=True)
-        for one, gradient in zip(total, gradients, strict=True):
-            if gradient is not None:
-                one.add_(gradient, alpha=1 / len(sample))
-    size = torch.stack([weight.detach().norm() for weight in weights]).norm()
-    return float(size / torch.stack([gradient.norm() for gradient in total]).norm().clamp_min(1e-12))
+@contextmanager
+def frozen(head: Head, part: nn.Module) -> Iterator[None]:
+    """Keep a head as it is, unless it is all that a part has."""
+    own = [weight for weight in head.module.parameters() if weight.requires_grad]
+    if any(weight.requires_grad and all(weight is not one for one in own) for weight in part.parameters()):
+        for weight in own:
+            weight.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for weight in own:
+            weight.requires_grad_(True)
+
+
+class Average:
+    """Averages the weights over the steps after the first few: steadier than the last of them."""
+
+    def __init__(self, after: int) -> None:
+        self.after, self.count = after, 0
+        self.weights: dict[str, Tensor] = {}
+
+    def start(self, model: nn.Module) -> None:
+        self.weights = {}
+
+    @torch.no_grad()
+    def after_step(self, step: int, model: nn.Module, y: Tensor) -> None:
+        if step <= self.after:
+            return
+        self.count += 1
+        for name, weight in model.named_parameters():
+            kept = self.weights.setdefault(name, weight.detach().clone())
+            kept.add_((weight - kept) / self.count)
+
+    @torch.no_grad()
+    def use(self, model: nn.Module) -> None:
+        """Put the average in place, where there is one."""
+        for name, weight in model.named_parameters():
+            if name in self.weights:
+                weight.copy_(self.weights[name])

@@ -1,0 +1,39 @@
+"""What the tail is trained towards: outputs without the class, and as sure of D_f as of images never seen."""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from unclass.methods.boundary_shrink.neighbours import masked
+
+
+def targets(logits: Tensor, classes: tuple[int, ...], temperature: float = 1.0) -> Tensor:
+    """Return q = softmax(f₀/τ) with the forgotten classes at −∞."""
+    return masked(logits / temperature, classes).softmax(1)
+
+
+def entropies(logits: Tensor, classes: tuple[int, ...]) -> Tensor:
+    """Return H of each output among the other classes."""
+    gone = torch.tensor(classes, device=logits.device)
+    log_q = logits.index_fill(1, gone, -1e4).log_softmax(1)
+    return -(log_q.exp() * log_q).sum(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """How sure a network should be: the entropies of f₀/T on unseen-like views without the class, sorted."""
+
+    sorted: Tensor
+    classes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, logits: Tensor, classes: tuple[int, ...], temperature: float) -> "Level":
+        return cls(entropies(logits / temperature, classes).sort().values, classes)
+
+    def distance(self, logits: Tensor) -> Tensor:
+        """Return how far the entropies of outputs are distributed from these: W₁, the mean of |H₍ᵢ₎ − E₍ᵢ₎|."""
+        count = len(logits)
+        middle = (torch.arange(count, device=logits.device) + 0.5) / count * len(self.sorted)
+        return F.l1_loss(entropies(logits, self.classes).sort().values, self.sorted[middle.long()])
