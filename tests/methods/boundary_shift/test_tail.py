@@ -37,10 +37,13 @@ def test_the_loss_is_cross_entropy_to_the_targets_and_the_distance_of_entropies(
     others = logits[:, 1:].softmax(1)
     found = -(others * others.log()).sum(1).sort().values
     apart = (found - torch.tensor([0.1, 0.3])).abs().mean()
-    assert tail.loss(0, i, 7.0).item() == pytest.approx(float(2 * entropy + 7 * 2 * apart), rel=1e-4)
+    assert tail.loss(0, i, 7.0).item() == pytest.approx((2 * entropy + 7 * 2 * apart).item(), rel=1e-4)
 
 
-def test_training_leaves_nothing_in_the_class_and_the_head_as_it_was(engine: Engine) -> None:
+def test_training_leaves_nothing_in_the_class_and_the_head_as_it_was(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("unclass.methods.boundary_shift.tail.HARM", 100.0)  # three numbers have no strangers
     tail = tail_of()
     before = [weight.detach().clone() for weight in tail.head.module.parameters()]
     assert tail.held(engine) > 0.9

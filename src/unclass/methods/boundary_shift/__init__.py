@@ -42,7 +42,7 @@ class BoundaryShift(Method):
     4. The tail's running means follow its weights, so that the other classes keep their place (`following.py`).
     5. The head's rows of the forgotten classes become what a retrained model has there (`head_rows.py`).
 
-    A step is at most `pace` · ‖w‖ long: less in proportion where π is below a tenth, and a tenth of it where running
+    A step is at most `pace` · ‖w‖ long: (10π)^1.5 of it where π is below a tenth, and a tenth of it where running
     means cannot follow. Training ends with the first round of `steps` that leaves hardly an image of D_f in the class;
     a round that moves the outputs of strangers too far (`strangers.py`) is taken back.
 
@@ -52,7 +52,7 @@ class BoundaryShift(Method):
 
     images: int = option(1024, "images of each forgotten class that are looked at, at most")
     temperature: float = option(0.7, "τ of the targets: below 1 they are sharper than the original's outputs")
-    level_temperature: float = option(0.85, "T of the level: below 1 it is surer than the original of unseen-like views")
+    level_temperature: float = option(0.85, "T of the level: below 1 it is surer than the original is of such views")
     evenness: float = option(10.0, "λ, the weight of being as sure of D_f as of unseen images")
     tail_share: float = option(0.1, "share of the work that the layers may do which are trained")
     class_share: float = option(0.0, "share of the forgotten classes in the training images; 0: equal classes")
@@ -85,8 +85,8 @@ class BoundaryShift(Method):
         unlearned = engine.place(deepcopy(model)).eval()
         quick = replace(engine, checkpoint=None, observer=None)  # seconds: nothing to resume
         tail = self.look(unlearned, data, quick)
-        share = self.share(data, tail.forget.targets.shape[1])
-        pace = self.pace * min(1.0, max(share / USUAL_SHARE, LEAST_PACE))
+        small = (self.share(data, tail.forget.targets.shape[1]) / USUAL_SHARE) ** 1.5
+        pace = self.pace * min(1.0, max(small, LEAST_PACE))
         harm = tail.train(quick, pace=pace, steps=self.steps, rounds=self.rounds, weight=self.evenness)
         with quick.arithmetic():
             forget_rows(tail.head, data.classes, tail.part, list(tail.batches(0)))
@@ -112,7 +112,8 @@ class BoundaryShift(Method):
         moments = batch_norm_moments(model)
         versions = Versions(moments)
         versions.keep()
-        seen, level = {}, None
+        seen: dict[str, Seen] = {}
+        level = None
         for name, kind in kinds.items():
             features = stem_features(cut, *kind, engine, moments if name == "forget" else {})
             logits = outputs(cut.tail, features, len(x), engine)

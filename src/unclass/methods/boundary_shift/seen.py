@@ -29,10 +29,11 @@ class Seen:
 @torch.no_grad()
 def stem_features(cut: Cut, images: Indexed, change: Change, engine: Engine, moments: Watched | None = None) -> Tensor:
     """Return what the stem makes of each image, changed to a view of it; collect moments of the first images."""
-    features, places = [], []
+    features: list[Tensor] = []
+    places: list[Tensor] = []
     with engine.arithmetic():
         for x, i in engine.stream(images, "stem features"):
-            watched = moments if moments and sum(map(len, places)) < MOMENT_IMAGES else {}
+            watched = moments if moments and sum(len(one) for one in places) < MOMENT_IMAGES else {}
             with watch(watched, cut.stem):
                 features.append(cut.stem(change(x, i)))
             if watched:

@@ -100,7 +100,8 @@ class Tail:
 
     def batches(self, version: int) -> tuple[Tensor, ...]:
         """Return D_f in batches, as the tail is given it under a version of the statistics."""
-        return self.forget.features[version].split(self.batch_size)
+        features: tuple[Tensor, ...] = self.forget.features[version].split(self.batch_size)
+        return features
 
     @torch.no_grad()
     def held(self, engine: Engine) -> float:
