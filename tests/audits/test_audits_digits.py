@@ -166,6 +166,20 @@ def test_numbers_made_for_a_model_are_audited_and_shown_as_well(models: dict[str
     assert found.attention and found.attention.images[0].picture.startswith("data:image/png")
 
 
+@pytest.mark.usefixtures("quick")
+def test_three_classes_and_two_test_images_of_one_are_audited_and_left_open() -> None:
+    torch.manual_seed(0)
+    x, y = torch.rand(66, 1, 8, 8), torch.arange(66) % 3
+    x[y == 1, :, :4] += 1
+    sets = [TensorDataset(x[:60], y[:60]), TensorDataset(x[60:], y[60:])]
+    network = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.Flatten(), torch.nn.Linear(144, 3))
+    other = deepcopy(network)
+    torch.nn.init.normal_(other[0].weight)
+    found = audit(other, network, sets, 1, engine=ENGINE)
+    assert found.verdict.status in ("undecided", "failed") and found.check("relearn-retain").status != "passed"
+    assert json.dumps(found.as_dict(), allow_nan=False)
+
+
 @pytest.fixture(scope="module")
 def paths(models: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("checkpoints")

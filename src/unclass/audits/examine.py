@@ -30,7 +30,7 @@ class Probed:
     nearest_mean: probe.Reading
     linear: float
     prototype: float | None
-    new_head: float
+    new_head: float | None
     layers: list[float]
     alike: inside.Alike | None  # to the original
 

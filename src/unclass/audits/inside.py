@@ -38,16 +38,19 @@ def prototype_attack(seen: Observation, classes: tuple[int, ...], shots: int, se
     return sum(found) / DRAWS
 
 
-def confidence_of_a_new_head(seen: Observation, seed: int = 0, images: int = 100) -> float:
+def confidence_of_a_new_head(seen: Observation, seed: int = 0, images: int = 100) -> float | None:
     """Mean highest probability on D_ft of logistic regression trained on D_r's features alone.
 
-    A network that never saw the class takes its images for others; one that still keeps them apart is unsure.
+    A network that never saw the class takes its images for others; one that still keeps them apart is unsure. None
+    where only one class stays.
     """
     from sklearn.linear_model import LogisticRegression  # takes a second to import
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     labels = seen.predictions["retain"].labels
+    if len(labels.unique()) < 2:
+        return None
     rows = few(labels, images, seed)
     head = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
     head.fit(seen.features["retain"][rows].numpy(), labels[rows].numpy())

@@ -33,7 +33,7 @@ from unclass.audits.utility import flows, utility_measures, utility_section
 from unclass.audits.verdict import decide, not_claimed, self_check, tiles
 from unclass.compatibility import usable
 from unclass.data import Batches, DataOptions, ImageData, Split, TrainingData
-from unclass.errors import InputError
+from unclass.errors import Diverged, InputError
 from unclass.forgotten import left_by
 from unclass.methods.configure import configure
 from unclass.models import Opening
@@ -175,8 +175,8 @@ def make_controls(original: nn.Module, split: Split, engine: Engine) -> dict[str
     for name in CONTROLS:
         try:
             made[name] = configure(name, options=CONTROL_OPTIONS.get(name, {}))(original, data, quiet)
-        except InputError:
-            continue
+        except (InputError, Diverged, RuntimeError, TypeError, ValueError):
+            continue  # a head of another kind: the verdict says that the control could not be made
     return made
 
 

@@ -13,7 +13,7 @@ def label_information(features: Tensor, is_forgotten: Tensor, seed: int = 0) -> 
     """I(Z; Y) ≥ ln 2 − E[−log q(y|z)]: InfoNCE with a linear critic about Y = "is it the forgotten class?", in nats.
 
     With as many images of either kind, InfoNCE over a whole batch is ln 2 minus the cross-entropy of a classifier: here
-    logistic regression, judged on images that it was not fitted on. In [0, ln 2].
+    logistic regression, judged on images that it was not fitted on. In [0, ln 2]; 0 with fewer than two of either kind.
 
     >>> import torch
     >>> apart = torch.cat([torch.zeros(40, 1), torch.ones(40, 1)])
@@ -28,12 +28,15 @@ def label_information(features: Tensor, is_forgotten: Tensor, seed: int = 0) -> 
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
+    folds = min(FOLDS, int(is_forgotten.sum()), int((~is_forgotten).sum()))
+    if folds < 2:
+        return 0.0
     x, y = features.flatten(1).double().numpy(), is_forgotten.long().numpy()
     steps = [StandardScaler()]
     if x.shape[1] > COMPONENTS:
         steps.append(PCA(min(COMPONENTS, len(x) // 2), random_state=seed))
     critic = make_pipeline(*steps, LogisticRegression(class_weight="balanced", max_iter=300))
-    scores = cross_val_score(critic, x, y, cv=min(FOLDS, int(y.sum()), int((1 - y).sum())), scoring="neg_log_loss")
+    scores = cross_val_score(critic, x, y, cv=folds, scoring="neg_log_loss")
     return float(max(0.0, log(2) + scores.mean()))
 
 
