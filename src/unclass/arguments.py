@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 import torch
 from torch import nn
 
-from unclass.compatibility import check_fit, does_not_take, usable
+from unclass.compatibility import check_fit, check_precision, does_not_take, usable
 from unclass.data import Batches, DataOptions, ImageData, Split, image_data, listed_rows, load_data
 from unclass.data.classes import expand_labels, find_class, indices
 from unclass.errors import InputError
@@ -18,7 +18,7 @@ from unclass.methods import Method
 from unclass.methods.configure import configure, name_of
 from unclass.models import Classifier, Opening
 from unclass.models.any_model import device_of, inner
-from unclass.models.any_output import logits_of, looking
+from unclass.models.any_output import logits_of, looking, weight_dtype
 from unclass.running import original_recipe
 from unclass.training.engine import Engine
 
@@ -71,10 +71,15 @@ def _label(value: Any) -> Label:
 
 
 def engine_for(model: nn.Module, engine: Engine | None = None, device: str | torch.device | None = None) -> Engine:
-    """Return where to compute: as the engine or the device says, else where the model lies."""
+    """Return where to compute: as the engine or the device says, else where the model lies.
+
+    A network that is not of 32 bits computes in its own precision, not in that of the engine.
+    """
     if engine is None:
-        return Engine(device=str(device if device is not None else device_of(model)))
-    return engine if device is None else replace(engine, device=str(device))
+        engine = Engine(device=str(device if device is not None else device_of(model)))
+    elif device is not None:
+        engine = replace(engine, device=str(device))
+    return engine if weight_dtype(inner(model)) == torch.float32 else replace(engine, precision="float32")
 
 
 def batch_size_of(data: Any, asked: int | None) -> int:
@@ -198,6 +203,7 @@ def class_count(model: nn.Module, data: ImageData) -> int:
     """Return how many outputs a model has for the first image of a data set."""
     images = data.train if len(data.train) else data.test
     x, _ = next(iter(Batches(images.select(torch.arange(1)), 1)))
+    check_precision(model, x.dtype)
     try:
         with looking(model):
             output = model(x.to(device_of(model)))

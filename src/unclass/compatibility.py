@@ -9,6 +9,7 @@ from unclass.data import ImageData
 from unclass.errors import InputError
 from unclass.models import Card, Classifier
 from unclass.models.any_model import inner, with_logits
+from unclass.models.any_output import weight_dtype
 
 
 def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the model") -> nn.Module:
@@ -18,12 +19,32 @@ def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the 
     """
     check_fit(inner(model), data, where)
     check_finite(model, where)
+    kind = precision_of(data)
+    check_precision(inner(model), kind, where)
     try:
-        return with_logits(model, torch.zeros(2, *data.train.shape), len(data.classes), head)
+        return with_logits(model, torch.zeros(2, *data.train.shape, dtype=kind), len(data.classes), head)
     except (RuntimeError, ValueError, TypeError) as error:
         if isinstance(error, InputError):
             raise
         raise does_not_take(data.train.shape, error, where) from error
+
+
+def precision_of(data: ImageData) -> torch.dtype:
+    """Return the precision that batches of a data set come in: 32 bits where it holds bytes."""
+    images = data.train if len(data.train) else data.test
+    pixels = images.read(torch.arange(1)) if len(images) else torch.zeros(0)
+    return pixels.dtype if pixels.is_floating_point() else torch.float32
+
+
+def check_precision(model: nn.Module, given: torch.dtype, where: str = "the model") -> None:
+    """Raise if a bare network computes in another precision than images come in. A classifier converts them itself."""
+    wanted = weight_dtype(model)
+    if not isinstance(model, Classifier) and wanted != given and wanted.is_floating_point:
+        names = str(wanted).removeprefix("torch."), str(given).removeprefix("torch.")
+        raise InputError(
+            f"{where} computes in {names[0]} and is given images in {names[1]}; give them as x.to(torch.{names[0]}), "
+            f"or the model as model.to(torch.{names[1]})"
+        )
 
 
 def check_finite(model: nn.Module, where: str = "the model") -> None:
