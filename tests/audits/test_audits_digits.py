@@ -105,8 +105,9 @@ def test_the_released_boundary_shrink_comes_back_and_the_mask_is_seen_in_its_log
 
 @pytest.mark.usefixtures("quick")
 def test_the_same_model_twice_is_said_at_once(models: dict[str, Any], data: ImageData) -> None:
-    result = audit(models["original"], models["original"], data, ["3"], engine=ENGINE)
-    assert "very weights of the original" in result.verdict.why[0]
+    said: list[str] = []
+    result = audit(models["original"], models["original"], data, ["3"], engine=ENGINE, tell=said.append)
+    assert "very weights of the original" in result.verdict.why[0] and said == list(result.verdict.why[:1])
 
 
 def test_the_result_keeps_the_format_and_the_models(models: dict[str, Any], data: ImageData) -> None:

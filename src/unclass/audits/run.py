@@ -1,6 +1,6 @@
 """The audit: is the class gone, and is the rest unharmed? From models and data to what audit.json holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import replace
@@ -68,6 +68,7 @@ def audit(
     opening: Opening | None = None,
     pictures: bool = False,
     request: str = "",
+    tell: Callable[[str], object] | None = None,
     out: str | Path | None = None,
 ) -> Audit:
     """Return verdict, checks and evidence. No model is changed, and nothing is drawn from torch's generator.
@@ -75,8 +76,9 @@ def audit(
     Models are networks or paths of checkpoints, which `opening` helps to open. `data` holds training and test images: a
     data set, its name, or a pair of Datasets or DataLoaders. For U-LiRA give `shadow_models`, or how many to train as
     `shadow`. `about` says of a role what a file beside its checkpoint knows: name, method, seconds; `request` which
-    request the audit answers. With `out` audit.json and report.html are written into that folder. Images of the class
-    and of others are not in them, unless `pictures` asks for it.
+    request the audit answers. `tell` is given what should be said at once, such as that two models are the same. With
+    `out` audit.json and report.html are written into that folder. Images of the class and of others are not in them,
+    unless `pictures` asks for it.
 
     Example: `unclass.audit(forgotten, model, (train_set, test_set), "deer").verdict`
     """
@@ -97,6 +99,9 @@ def audit(
         copies = {role: deepcopy(model) for role, model in subjects.models.items()}
         models = {role: usable(model, data, where=f"the {role} model") for role, model in copies.items()}
         reading = subjects.workers if workers is None else workers
+        if tell is not None:
+            for line in notices(models_section(models, known), [data.classes[i] for i in whole.classes], data.classes):
+                tell(line)
         with seeded(seed, engine):
             found = _audit(models, data, whole, engine, seed, shadows, known, reading, pictures)
         if distributed.is_first():

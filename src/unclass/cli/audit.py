@@ -53,7 +53,7 @@ def audit(
         unlearned, original, data, classes, retrained,
         engine=o.with_progress(engine, json_), seed=seed, shadow=shadow, shadow_models=shadow_models,
         data_options=o.with_tracker(data_options, json_), opening=opening, out=out,
-        pictures=with_pictures, request=request,
+        pictures=with_pictures, request=request, tell=note,
     )  # fmt: skip
     _show(result, out, json_)
     return STATUS_CODES[result.verdict.status]
