@@ -63,7 +63,7 @@ def demo(
     force: o.Force = False,
     json_: o.Json = False,
 ) -> None:
-    """Forget a digit with every method, beside retraining. No download; about a minute.
+    """Forget a digit with every method, beside retraining. No download; a minute or two.
 
     Example: unclass demo
     """
