@@ -4,6 +4,7 @@ import json
 import logging
 import re
 import sys
+import warnings
 from typing import Any
 
 import typer
@@ -28,6 +29,8 @@ def set_loudness(*, quiet: bool, verbose: bool) -> None:
     """Say less than usual, results and errors only, or more: what is read and written, with the time."""
     error_console.quiet_notes = quiet
     progress.hush(quiet)
+    if not verbose:
+        warnings.filterwarnings("ignore", module="PIL")  # of damaged pictures, which are counted and named
     log = logging.getLogger("unclass")
     log.handlers.clear()
     log.setLevel(logging.INFO if verbose and not quiet else logging.WARNING)
