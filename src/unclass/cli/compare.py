@@ -75,6 +75,7 @@ def demo(
             shutil.rmtree(out / name, ignore_errors=True)
     methods = [*METHODS, "boundary-shrink@authors", "boundary-expanding@authors"]
     found = run_compare("digits", DEMO_CLASS, methods, out=out, engine=o.with_progress(Engine(), json_), tell=tell)
+    shutil.rmtree(out / UPDATES, ignore_errors=True)  # nine tenths of the folder, and every run that needs them is done
     show(found, json_)
 
 
