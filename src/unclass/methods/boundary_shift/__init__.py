@@ -24,6 +24,7 @@ from unclass.training.engine import Engine
 
 VIEW_BATCHES = 4  # that a view is chosen by
 USUAL_SHARE, LEAST_PACE = 0.1, 0.1
+LEAST_IMAGES, MOST_TARGETS = 256, 2**25  # fewer images where each has a hundred thousand targets
 
 
 @dataclass(frozen=True)
@@ -101,9 +102,10 @@ class BoundaryShift(Method):
 
     def look(self, model: nn.Module, data: TrainingData, engine: Engine) -> Tail:
         """Return the tail with all that it needs: what the stem makes of each image, and what should become of it."""
-        forget = Indexed(sampled(data.forget, self.images * len(data.classes)))
-        x, _ = engine.move(*next(iter(forget)))
+        x, _ = engine.move(*next(iter(data.forget)))
         cut, head = split(model, x, self.tail_share), find_head(model, x)
+        images = min(self.images, max(LEAST_IMAGES, MOST_TARGETS // len(head.weight)))
+        forget = Indexed(sampled(data.forget, images * len(data.classes)))
         kinds: dict[str, tuple[Indexed, Change]] = {"forget": (forget, as_it_is)}
         if view := choose_view(model, forget, data.classes, engine):
             kinds["views"] = forget, view

@@ -11,7 +11,7 @@ from unclass.methods.boundary_shift.objective import targets
 from unclass.methods.boundary_shift.seen import outputs
 from unclass.training.engine import Engine
 
-COUNT = 512
+COUNT, LEAST, CELLS = 512, 32, 2**22  # fewer where there are so many classes that their outputs fill the memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,8 @@ class Strangers:
 
     @classmethod
     def of(cls, part: nn.Module, features: Tensor, classes: tuple[int, ...], batch_size: int, engine: Engine) -> Self:
-        mixed = mix(features, COUNT)
+        outputs_each = outputs(part, features[:1], 1, engine).shape[1]
+        mixed = mix(features, min(COUNT, max(LEAST, CELLS // outputs_each)))
         return cls(mixed, targets(outputs(part, mixed, batch_size, engine), classes), classes, batch_size)
 
     def moved(self, part: nn.Module, engine: Engine) -> float:
