@@ -194,7 +194,10 @@ def asked_by(
     if not classes:
         raise InputError("the class of the images to forget was not given; name it with `classes`")
     if not where.classes:
-        raise InputError("the model does not name its classes, so which to forget is unknown; give it a card")
+        raise InputError(
+            "the model does not name its classes, so which to forget is unknown; give `class_names` FILE "
+            "(in Python: data_options=DataOptions(classes=…))"
+        )
     found = (find_class(where.classes, label, " in the model") for label in expand_labels(classes, where.classes))
     return replace(where, only=tuple(where.classes[index] for index in found))
 

@@ -10,6 +10,7 @@ from PIL import Image
 from unclass.cli import run
 from unclass.data import DataOptions, ImageData, load_data
 from unclass.models import Classifier, load, save
+from unclass.models.networks.small_cnn import SmallCNN
 
 NAMES = [f"n{number:06}" for number in range(10)]
 
@@ -93,3 +94,20 @@ def test_folders_under_other_names_are_listed_with_the_nearest(place, capsys):
 def test_pictures_take_the_size_and_colour_of_the_model(place):
     data = load_data("folder:photos", DataOptions(shape=load("model.safetensors").card.shape))
     assert data.train.shape == (1, 8, 8)
+
+
+def test_one_persons_pictures_are_enough_for_a_network_that_names_no_classes(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    torch.save(SmallCNN(3, 3, 8).state_dict(), "weights.pt")
+    (tmp_path / "names.txt").write_text("anna\nben\n\nclara\n")
+    (tmp_path / "ben").mkdir()
+    for shade in range(6):
+        Image.new("RGB", (8, 8), (40 * shade, 9, 200)).save(tmp_path / "ben" / f"{shade}.png")
+    model = ["--model", "small-cnn", "--model-set", "width=8", "--weights", "weights.pt", "--forget-only"]
+    command = ["forget", *model, "--data", "folder:ben", "--class", "ben", "--out", "out.pt"]
+    assert run([*command]) == 2
+    assert "--classes FILE" in capsys.readouterr().err
+    assert run([*command, "--classes", "names.txt", "--json"]) == 0
+    assert json.loads((tmp_path / "out.json").read_text())["forget_classes"] == ["ben"]
+    assert run([*command, "--classes", "weights.pt"]) == 2

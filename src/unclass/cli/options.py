@@ -14,6 +14,7 @@ import typer
 from unclass.arguments import weights_of as check_weights
 from unclass.bounds import MOST_IMAGES_IN_A_BATCH, MOST_SEED
 from unclass.data import DATA, OWN, DataOptions
+from unclass.data.classes import read_class_names
 from unclass.errors import InputError
 from unclass.methods import METHODS
 from unclass.methods.configure import check_value, convert
@@ -47,6 +48,15 @@ SplitSeed = Annotated[int, typer.Option(help="Seed of people and of train/test s
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip images that cannot be read.", rich_help_panel=_DATA)]
 ImageColumn = Annotated[str | None, typer.Option(help="Column of images in a list.", rich_help_panel=_DATA)]
 LabelColumn = Annotated[str | None, typer.Option(help="Column of labels in a list.", rich_help_panel=_DATA)]
+ClassNames = Annotated[
+    Path | None,
+    typer.Option(
+        "--classes",
+        help="File with the model's class names, one in each line, where it does not name them itself.",
+        show_default=False,
+        rich_help_panel=_DATA,
+    ),
+]
 Workers = Annotated[int, typer.Option(help="Processes that decode streamed images.", rich_help_panel=_DATA)]
 
 Classes = Annotated[list[str], typer.Option("--class", help="Class to forget, by name or index; 3,4 for several.")]
@@ -123,11 +133,13 @@ def data_options(
     image_column: ImageColumn = None,
     label_column: LabelColumn = None,
     workers: Workers = 2,
+    class_names: ClassNames = None,
 ) -> DataOptions:
     """The options of a data set."""
     return DataOptions(
         root, size, people, per_class=per_class, validation=validation, split_seed=split_seed, skip_bad=skip_bad,
         image_column=image_column, label_column=label_column, workers=workers,
+        classes=() if class_names is None else read_class_names(class_names),
     )  # fmt: skip
 
 

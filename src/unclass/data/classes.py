@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -9,6 +10,7 @@ from torch import Tensor
 from unclass.bounds import MOST_CLASSES
 from unclass.data.options import DataOptions
 from unclass.errors import InputError, unknown
+from unclass.storage import read_text
 
 MOST_SHOWN = 10
 _LONGEST_INDEX = 15
@@ -40,6 +42,16 @@ def expand_labels(labels: Sequence[str | int], classes: Sequence[str]) -> tuple[
     return tuple(
         part.strip() if isinstance(part, str) and len(parts) > 1 else part for parts in several for part in parts
     )
+
+
+def read_class_names(file: Path) -> tuple[str, ...]:
+    """Return the class names in a file, one in each line, in the order of the model's outputs."""
+    names = tuple(line.strip() for line in read_text(file).splitlines() if line.strip())
+    if len(names) < 2 or len(set(names)) < len(names) or len(names) > MOST_CLASSES:
+        raise InputError(
+            f"{file} has {len(names)} names, {len(set(names))} of them different; write one for each class"
+        )
+    return names
 
 
 def is_index(text: str) -> bool:
