@@ -12,7 +12,7 @@ from unclass.data.split import TrainingData
 from unclass.methods.method import BATCH_NORM, RETAIN_SAMPLE, Counts, Method, Needs, Passes, Preset, option
 from unclass.methods.negative_gradient_plus import both_sides
 from unclass.methods.retrain import reset
-from unclass.methods.targets import divergence
+from unclass.methods.targets import divergence, wide
 from unclass.training.engine import BatchNormMode, Engine, Optimiser
 
 Batch = tuple[Tensor, Tensor]
@@ -38,7 +38,7 @@ class BadTeacher(Method):
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"lr": 0.01, "temperature": 1.0},
-        "digits": {"epochs": 3, "lr": 0.03},
+        "digits": {"epochs": 10, "lr": 0.1},
     }
 
     def passes(self, counts: Counts) -> Passes:
@@ -50,7 +50,7 @@ class BadTeacher(Method):
 
         def taught(unlearned: nn.Module, teacher: nn.Module, x: Tensor) -> Tensor:
             with torch.no_grad():
-                target = (teacher(x).float() / self.temperature).softmax(dim=1)
+                target = (wide(teacher(x)) / self.temperature).softmax(dim=1)
             return divergence(target, unlearned(x), self.temperature)
 
         def loss(unlearned: nn.Module, forget: Batch, retain: Batch) -> Tensor:

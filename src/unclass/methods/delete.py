@@ -32,7 +32,8 @@ class Delete(Method):
     whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"epochs": 20, "lr": 1e-4, "batch_norm": "train"},
-        "digits": {"epochs": 10, "lr": 0.0001},
+        "digits": {"epochs": 10, "lr": 3e-05},
+        "fashion-mnist": {"epochs": 2, "lr": 3e-05},
     }
 
     def passes(self, counts: Counts) -> Passes:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from unclass.data.split import TrainingData
 from unclass.methods.method import BATCH_NORM, Counts, Method, Needs, Passes, Preset, option
+from unclass.methods.targets import wide
 from unclass.training import distributed
 from unclass.training.engine import BatchNormMode, Engine
 
@@ -31,7 +32,10 @@ class Jit(Method):
 
     in_short: ClassVar[str] = "flatten the network around D_f"
     needs: ClassVar[Needs] = Needs.FORGET
-    presets: ClassVar[dict[str, Preset]] = {"paper": {"epochs": 1, "samples": 25, "sigma": 0.1}}
+    presets: ClassVar[dict[str, Preset]] = {
+        "paper": {"epochs": 1, "samples": 25, "sigma": 0.1},
+        "digits": {"lr": 0.1, "batch_norm": "train"},
+    }
 
     def passes(self, counts: Counts) -> Passes:
         return Passes(forget_trains=self.epochs * (1 + self.samples))
@@ -58,9 +62,9 @@ class Jit(Method):
 
 def steepness(model: nn.Module, x: Tensor, noise: Tensor) -> Tensor:
     """Return the mean over images and their noise (N × samples × C × H × W) of ‖f(x) − f(x + ξ)‖ / ‖ξ‖."""
-    here = model(x).float()
+    here = wide(model(x))
     ratios = []
     for one in noise.unbind(dim=1):
-        change = (model(x + one).float() - here).norm(dim=1)
+        change = (wide(model(x + one)) - here).norm(dim=1)
         ratios.append(change / one.flatten(1).norm(dim=1).clamp_min(1e-12))
     return torch.stack(ratios).mean()

@@ -48,7 +48,7 @@ class MaskedSmallGradients(Method):
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"share": 0.3, "others_pace": 0.1, "epochs": 5, "lr": 1e-3, "weight_decay": 5e-4},
-        "digits": {"share": 0.5, "lr": 0.3},
+        "digits": {"share": 0.7, "epochs": 10, "lr": 0.3},
     }
 
     def passes(self, counts: Counts) -> Passes:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from unclass.data.split import TrainingData
 from unclass.methods.method import BATCH_NORM, Counts, Method, Needs, Passes, Preset, option
+from unclass.methods.targets import wide
 from unclass.training import distributed
 from unclass.training.engine import BatchNormMode, Engine
 
@@ -30,7 +31,9 @@ class MuMis(Method):
 
     in_short: ClassVar[str] = "take the class's sensitivity away"
     needs: ClassVar[Needs] = Needs.FORGET
-    presets: ClassVar[dict[str, Preset]] = {}
+    presets: ClassVar[dict[str, Preset]] = {
+        "digits": {"epochs": 30, "lr": 3e-06, "batch_norm": "train"},
+    }
 
     def passes(self, counts: Counts) -> Passes:
         return Passes(forget_trains=3 * self.epochs)
@@ -83,7 +86,7 @@ class Recovery:
 def sensitivities(model: nn.Module, x: Tensor, y: Tensor, drawn: Tensor) -> tuple[Tensor, Tensor]:
     """Return ‖∇ₓ f_c‖² and ‖∇ₓ f_c′‖² of each image; `drawn` in [0, 1) says which of the other classes c′ is."""
     x = x.detach().requires_grad_(True)
-    logits = model(x).float()
+    logits = wide(model(x))
     shift = 1 + (drawn * (logits.shape[1] - 1)).long()
     others = (y + shift) % logits.shape[1]
 

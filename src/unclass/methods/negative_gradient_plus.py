@@ -43,7 +43,7 @@ class NegativeGradientPlus(Method):
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"alpha": 0.95, "epochs": 10, "lr": 0.01},
-        "digits": {"alpha": 0.9, "epochs": 3, "lr": 0.01},
+        "digits": {"alpha": 0.9, "epochs": 10, "lr": 0.003},
     }
 
     def passes(self, counts: Counts) -> Passes:

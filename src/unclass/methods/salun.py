@@ -26,6 +26,7 @@ from unclass.methods.method import (
     remaining_classes,
 )
 from unclass.methods.negative_gradient_plus import both_sides
+from unclass.methods.targets import wide
 from unclass.training import distributed
 from unclass.training.engine import BatchNormMode, Engine
 
@@ -89,7 +90,7 @@ def gradients(model: nn.Module, batches: BatchSource, engine: Engine) -> dict[st
     weights = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
     total = {name: torch.zeros_like(weight) for name, weight in weights.items()}
     for x, y in engine.stream(batches, "gradients"):
-        loss = F.cross_entropy(model(x).float(), y, reduction="sum")
+        loss = F.cross_entropy(wide(model(x)), y, reduction="sum")
         found = torch.autograd.grad(loss, list(weights.values()), allow_unused=True)
         for one, gradient in zip(total.values(), found, strict=True):
             if gradient is not None:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from unclass.data.pairs import Turns
 from unclass.data.split import TrainingData
 from unclass.methods.method import BATCH_NORM, RETAIN_SAMPLE, Counts, Method, Needs, Passes, Preset, option
-from unclass.methods.targets import divergence
+from unclass.methods.targets import divergence, wide
 from unclass.training.engine import BatchNormMode, Engine, Optimiser
 
 Batch = tuple[Tensor, Tensor]
@@ -57,8 +57,8 @@ class Scrub(Method):
         def apart(unlearned: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
             """Return KL(f₀ ‖ f) on some images, and the logits."""
             with torch.no_grad():
-                target = (original(x).float() / self.temperature).softmax(dim=1)
-            logits = unlearned(x).float()
+                target = (wide(original(x)) / self.temperature).softmax(dim=1)
+            logits = wide(unlearned(x))
             return divergence(target, logits, self.temperature), logits
 
         def loss(unlearned: nn.Module, forget: Batch, retain: Batch) -> Tensor:

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from unclass.data.split import TrainingData
 from unclass.methods.boundary_shrink.neighbours import cross_samples_pgd
 from unclass.methods.method import BATCH_NORM, Counts, Method, Needs, Passes, Preset, option
-from unclass.methods.targets import divergence, feature_rows, without_classes
+from unclass.methods.targets import divergence, feature_rows, wide, without_classes
 from unclass.models.head import find_head, head_inputs
+from unclass.training import distributed
 from unclass.training.engine import BatchNormMode, Engine
 
 
@@ -24,7 +25,7 @@ class Spotter(Method):
     original, h the penultimate features: what lies beside the class is unlearned with it, so that the others are not
     drawn in, and its features no longer stand together. With λ₂ = 0.1 the paper comes nearer to retraining than with
     its own 1. The original is frozen, so its neighbours are the same in every epoch; they are found anew rather than
-    kept in memory. In several processes i and j are images of the same process.
+    kept in memory.
     """
 
     epochs: int = option(10, "passes over the forgotten images")
@@ -43,7 +44,8 @@ class Spotter(Method):
     whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"dispersion": 1.0},
-        "digits": {"lr": 0.0001, "dispersion": 1.0},
+        "digits": {"epochs": 10, "lr": 3e-05, "dispersion": 0.1},
+        "fashion-mnist": {"epochs": 2, "lr": 3e-05},
     }
 
     def passes(self, counts: Counts) -> Passes:
@@ -61,7 +63,7 @@ class Spotter(Method):
             with head_inputs(head) as seen:
                 logits = network(x)
             own, beside = divergence(q, logits), divergence(q_near, network(near))
-            apart = self.dispersion * alignment(feature_rows(seen[0].float(), head)) if self.dispersion else 0.0
+            apart = self.dispersion * alignment(feature_rows(wide(seen[0]), head)) if self.dispersion else 0.0
             return self.own_share * own + (1 - self.own_share) * beside + apart
 
         return engine.fit(
@@ -78,6 +80,6 @@ class Spotter(Method):
 
 def alignment(features: Tensor) -> Tensor:
     """Return the mean of cos(hᵢ, hⱼ) over i ≠ j: 1 where all features point one way."""
-    count = len(features)
-    unit = F.normalize(features, dim=1)
-    return (unit.sum(0).square().sum() - count) / max(1, count * (count - 1))
+    count = distributed.summed(features.new_tensor(float(len(features))))
+    together = distributed.summed(F.normalize(features, dim=1).sum(0))
+    return (together.square().sum() - count) / (count * (count - 1)).clamp_min(1)

@@ -35,6 +35,7 @@ class SubspaceProjection(Method):
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"alpha_retain": 100.0, "alpha_forget": 3.0},
         "digits": {"alpha_retain": 30.0, "alpha_forget": 3.0},
+        "fashion-mnist": {"alpha_retain": 30.0, "alpha_forget": 3.0},
     }
 
     def passes(self, counts: Counts) -> Passes:

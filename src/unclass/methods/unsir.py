@@ -23,6 +23,7 @@ from unclass.methods.method import (
     cross_entropy,
     option,
 )
+from unclass.methods.targets import wide
 from unclass.training.engine import BatchNormMode, Engine, Optimiser
 
 Batch = tuple[Tensor, Tensor]
@@ -55,6 +56,7 @@ class Unsir(Method):
     whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"noise_lr": 0.1, "noise_weight": 0.1, "impair_lr": 0.02, "repair_lr": 0.01, "epochs": 1},
+        "digits": {"impair_lr": 0.01, "repair_lr": 0.05, "repair_epochs": 5},
     }
 
     def passes(self, counts: Counts) -> Passes:
@@ -103,7 +105,7 @@ class Unsir(Method):
         for _ in range(self.noise_steps):
             steps.zero_grad()
             with engine.arithmetic():
-                loss = -F.cross_entropy(original(n).float(), y) + self.noise_weight * n.square().mean()
+                loss = -F.cross_entropy(wide(original(n)), y) + self.noise_weight * n.square().mean()
             loss.backward()
             steps.step()
         return ImageSet.of(n.detach().cpu(), labels)

@@ -19,6 +19,15 @@ from unclass.processes import is_first as is_first
 from unclass.processes import launched as launched
 
 
+class _Present:
+    """The batch that is being trained on: whether it was dealt out, or all processes have the whole of it."""
+
+    dealt = False
+
+
+_present = _Present()
+
+
 def start() -> None:
     """Join the other processes that torchrun started, if it did."""
     if launched() > 1 and not dist.is_initialized():
@@ -45,7 +54,8 @@ def wait() -> None:
 def share(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Return this process's part of a batch; one with fewer images than processes is given to each of them whole."""
     rank, size = world()
-    return (x, y) if size == 1 or len(x) < size else (x[rank::size], y[rank::size])
+    _present.dealt = 1 < size <= len(x)
+    return (x[rank::size], y[rank::size]) if _present.dealt else (x, y)
 
 
 def share_pair(
@@ -56,7 +66,8 @@ def share_pair(
     Evenly, since a loss is a sum of two means then: their parts in every process weigh the same.
     """
     rank, size = world()
-    if size == 1 or len(first[0]) % size or len(second[0]) % size:
+    _present.dealt = size > 1 and not len(first[0]) % size and not len(second[0]) % size
+    if not _present.dealt:
         return first, second
     (x, y), (u, v) = first, second
     return (x[rank::size], y[rank::size]), (u[rank::size], v[rank::size])
@@ -78,7 +89,9 @@ def weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
 def drawn(count: int, draw: Callable[[int], Tensor]) -> Tensor:
     """Return this process's share of what is drawn for the whole batch, so that several processes draw as one does."""
     rank, size = world()
-    return draw(count) if size == 1 else draw(round(total(torch.tensor(float(count)))))[rank::size][:count]
+    if size == 1 or not _present.dealt:
+        return draw(count)
+    return draw(round(total(torch.tensor(float(count)))))[rank::size][:count]
 
 
 def total(value: Tensor) -> float:
@@ -138,13 +151,18 @@ class _Sum(torch.autograd.Function):
         return gradient
 
 
+def summed(value: Tensor) -> Tensor:
+    """Return the sum of a tensor over all processes' shares of the present batch, for a loss to be made of."""
+    return _total(value) if _present.dealt else value
+
+
 def _total(value: Tensor) -> Tensor:
     result: Tensor = _Sum.apply(value)  # type: ignore[no-untyped-call]
     return result
 
 
 def _joint_forward(layer: _BatchNorm, x: Tensor) -> Tensor:
-    if not layer.training:
+    if not layer.training or not _present.dealt:
         return type(layer).forward(layer, x)
     axes = [axis for axis in range(x.dim()) if axis != 1]
     shape = [1, -1] + [1] * (x.dim() - 2)
