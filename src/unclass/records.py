@@ -92,8 +92,9 @@ class Record:
     """What was run on what, what it took, and what came out.
 
     `method` with its `options`, `seed`, `batch_size` and `precision` on `original` and `data` determine the result;
-    `identity` is a digest of all that. `label` is the method as it was asked for (`boundary-shrink@authors`), `written`
-    what the run wrote, `findings` what the method measured of itself, and `failed` says why there is no result.
+    `identity` is a digest of all that. `label` is the method as it was asked for (`boundary-shrink@authors`),
+    `original_seed` the one that the original was trained with, where that is known, `written` what the run wrote,
+    `findings` what the method measured of itself, and `failed` says why there is no result.
     """
 
     kind: str
@@ -106,6 +107,7 @@ class Record:
     method: str = ""
     options: Json = field(default_factory=dict)
     seed: int = 0
+    original_seed: int | None = None
     batch_size: int = 0
     precision: str = ""
     threads: int = 0

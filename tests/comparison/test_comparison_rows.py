@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from unclass.comparison.rows import Row, Spread, summarise
+from unclass.comparison.rows import Row, Spread, by_class, over_classes, summarise
 from unclass.metrics import SCORES, Evaluation
 from unclass.records import Cost, Record
 
@@ -82,3 +82,33 @@ def test_a_row_comes_back_from_json_also_where_a_score_was_not_known_yet() -> No
     assert Row.read(content) == row
     del content["attack_success_rate"]
     assert Row.read(content).scores["attack_success_rate"] is None
+
+
+def test_each_class_has_its_own_table_and_the_mean_weighs_classes_alike() -> None:
+    deer = [record("x", seed, value=value) for seed, value in enumerate((0.1, 0.3))]
+    cat = [record("x", value=0.8, forget_classes=("cat",))]
+    tables = by_class([*deer, *cat])
+    assert {name: rows[0].runs for name, rows in tables.items()} == {"deer": 2, "cat": 1}
+    (row,) = over_classes([*deer, *cat])
+    found = row.scores["accuracy_forget"]
+    assert found is not None and found.mean == pytest.approx(0.5)  # of 0.2 and 0.8, not of three runs
+    assert found.spread == pytest.approx((2 * 0.3**2) ** 0.5) and (row.classes, row.runs) == (2, 3)
+
+
+def test_a_single_class_is_its_own_mean() -> None:
+    records = [record("retrain"), record("x", value=0.1), record("x", 1, value=0.3)]
+    assert over_classes(records) == by_class(records)["deer"] == summarise(records)
+
+
+def test_deviation_between_originals_and_between_unlearning_seeds_are_apart() -> None:
+    values = {(0, 0): 0.1, (0, 1): 0.3, (1, 0): 0.6, (1, 1): 0.8}
+    (row,) = summarise([record("x", own, value=v, original_seed=one) for (one, own), v in values.items()])
+    found = row.scores["accuracy_forget"]
+    assert found is not None and found.mean == pytest.approx(0.45)
+    assert found.spread == pytest.approx((2 * 0.25**2) ** 0.5) and found.within == pytest.approx(0.02**0.5)
+
+
+def test_speed_up_looks_for_the_retraining_of_the_same_original() -> None:
+    retrained = [record("retrain", 0, 4.0, original_seed=0), record("retrain", 1, 8.0, original_seed=1)]
+    rows = summarise([*retrained, record("x", 0, 1.0, original_seed=1)])
+    assert rows[1].speed_up == pytest.approx(8.0)

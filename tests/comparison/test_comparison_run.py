@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from unclass.audits import Audit, Verdict
+from unclass.audits.evidence import Provenance
 from unclass.audits.provenance import models_section
+from unclass.audits.result import Subject
 from unclass.comparison.audits import audit_runs
-from unclass.comparison.cells import run_plan as compare
+from unclass.comparison.drive import run_plan as compare
 from unclass.comparison.layout import run_of
 from unclass.comparison.plan import Plan, choose
 from unclass.data import ImageData, Split
@@ -224,13 +226,21 @@ def test_an_audit_is_kept_as_long_as_it_is_of_the_same_models(
     def watched(unlearned: Any, original: Any, data: Any, classes: Any, retrained: Any, **more: Any) -> Audit:
         audits.append(more["about"]["unlearned"]["method"])
         models = {"unlearned": unlearned, "original": original, "retrained": retrained[0]}
-        return Audit(Verdict("undecided", "Undecided."), models=models_section(models, {}))
+        subject = Subject(data.name, forget_classes=tuple(data.classes[index] for index in classes))
+        return Audit(
+            Verdict("undecided", "Undecided."), models=models_section(models, more["about"]), subject=subject,
+            provenance=Provenance(seed=more["seed"], data=data.describe()),
+        )  # fmt: skip
 
     monkeypatch.setattr(audits_module, "audit", watched)
     first = list(audit_runs(plan, engine))
     assert list(audit_runs(plan, engine)) == first and audits == ["logit-mask"]
     path = run_of(plan, plan.splits()[0], "logit-mask", 0).model
     model = load(path)
-    next(model.parameters()).data.add_(1)
+    model.card = replace(model.card, forgotten=("5",))  # the same weights that say something else of themselves
     save(model, path)
     assert list(audit_runs(plan, engine)) != first and audits == ["logit-mask"] * 2
+    next(model.parameters()).data.add_(1)
+    save(model, path)
+    list(audit_runs(plan, engine))
+    assert audits == ["logit-mask"] * 3

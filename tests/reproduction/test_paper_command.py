@@ -88,7 +88,7 @@ def test_every_method_ran_and_the_costs_of_amnesiac_and_fisher_are_there(out: Pa
     case = json.loads((out / "summary.json").read_text(encoding="utf-8"))["cases"][0]
     rows = {row["method"]: row for row in case["rows"]}
     assert all(row["runs"] == 2 and not row["failed"] for row in rows.values())
-    recorded = sum(file.stat().st_size for file in out.glob("updates/seed0/*.safetensors"))
+    recorded = sum(file.stat().st_size for file in out.glob("updates/amnesiac/seed0/*.safetensors"))
     assert rows["amnesiac"]["updates"]["bytes"] == recorded > 0
     assert rows["amnesiac"]["updates"]["recording_seconds"] > 0
     assert rows["fisher"]["sample"] == 512 and rows["fisher"]["seconds"]["mean"] > 0

@@ -1,8 +1,9 @@
 """unclass compare and unclass demo."""
 
 import shutil
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -11,13 +12,13 @@ from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.data import DataOptions
 from unclass.methods import METHODS
-from unclass.records import Record
 from unclass.training.engine import Engine
 
 if TYPE_CHECKING:
     from unclass.comparison.result import Comparison
+    from unclass.comparison.steps import Step
 
-DEMO_CLASS = "3"
+DEMO_CLASS, _GRID = "3", "Many processes and machines"
 
 
 @o.taking(data_options=o.data_options, engine=o.engine_options)
@@ -25,44 +26,94 @@ def compare(
     *,
     data_options: DataOptions,
     engine: Engine,
-    data: Annotated[str, typer.Argument(help=o.DATA_HELP, show_default=False)],
-    classes: o.Classes,
+    data: Annotated[str | None, typer.Argument(help=o.DATA_HELP, show_default=False)] = None,
+    classes: o.Classes = [],
+    plan: Annotated[
+        Path | None, typer.Option(help="TOML file with all of this; options go before it.", show_default=False)
+    ] = None,
     methods: Annotated[
-        str, typer.Option(help="Names or name@preset, with commas between; all by default.", show_default=False)
-    ] = ",".join(METHODS),
+        str | None, typer.Option(help="Names or name@preset, with commas between; all by default.", show_default=False)
+    ] = None,
     together: Annotated[bool, typer.Option("--together", help="Forget the classes at once, not one by one.")] = False,
-    seeds: Annotated[str, typer.Option(help="Seeds, with commas between.")] = "0",
+    seeds: Annotated[
+        str | None, typer.Option(help="Seeds of originals and retraining, with commas between; 0 by default.")
+    ] = None,
+    unlearn_seeds: Annotated[
+        str | None, typer.Option(help="Seeds of unlearning, each on every original; by default the original's own.")
+    ] = None,
     original: Annotated[list[Path], typer.Option(help="Checkpoint for each seed; trained if not given.")] = [],
     model: o.Model = None,
     model_set: o.ModelSet = [],
     preset: o.PresetName = None,
     set_: Annotated[list[str], typer.Option("--set", help="option=value of the training recipe.")] = [],
-    out: Annotated[Path, typer.Option(help="Folder for records, models and figures.")] = Path("unclass-compare"),
-    batch_size: o.BatchSize = 64,
-    audit: Annotated[bool, typer.Option(help="Also audit each method (on the first seed), for the report.")] = True,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for records, models and figures; unclass-compare by default.")
+    ] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Images in a batch; 64 by default.", min=1)] = None,
+    audit: Annotated[
+        bool | None, typer.Option("--audit/--no-audit", help="Also audit each method (on the first seed); by default.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes that share the work.", min=1, rich_help_panel=_GRID)
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(help="Threads of each process; an even share by default.", min=1, rich_help_panel=_GRID),
+    ] = None,
+    cluster: Annotated[str | None, typer.Option(help="slurm or ray.", rich_help_panel=_GRID)] = None,
+    partition: Annotated[str | None, typer.Option(help="slurm: its partition.", rich_help_panel=_GRID)] = None,
+    array: Annotated[int | None, typer.Option(help="slurm: jobs at a time.", min=1, rich_help_panel=_GRID)] = None,
+    minutes: Annotated[int | None, typer.Option(help="slurm: of a job.", min=1, rich_help_panel=_GRID)] = None,
+    gpus: Annotated[int | None, typer.Option(help="GPUs of each piece of work.", min=0, rich_help_panel=_GRID)] = None,
+    address: Annotated[str | None, typer.Option(help="ray: its address, or auto.", rich_help_panel=_GRID)] = None,
     json_: o.Json = False,
-) -> None:
+) -> int:
     """Run methods × classes × seeds beside retraining, and print mean ± spread. Goes on where it was when run again.
+
+    Any number of these commands, on any machines, may work on one folder at the same time.
 
     Example: unclass compare cifar10 --class deer --class cat --methods boundary-shrink@authors,finetune --seeds 0,1,2
     """
+    from unclass.comparison.plan_file import read_plan
     from unclass.comparison.run import compare as run_compare  # brings in the audit's checks: not for --help
 
+    written = {} if plan is None else read_plan(plan)
+    name = model or written.get("model") or DEFAULT_MODELS.get(data or written.get("data", ""), "resnet-18")
+    placing = {"partition": partition, "array": array, "minutes": minutes, "gpus": gpus, "address": address}
+    asked = {key: value for key, value in placing.items() if value is not None}
     found = run_compare(
-        data, classes, o.names(methods),
-        seeds=o.numbers(seeds), together=together, model=model,
-        model_options=o.model_options(model or DEFAULT_MODELS.get(data, "resnet-18"), model_set), preset=preset,
-        recipe=o.assignments(set_), originals=original, out=out, batch_size=batch_size, audited=audit,
-        engine=o.with_progress(engine, json_), data_options=o.with_tracker(data_options, json_), tell=tell,
+        data, classes or None, o.names(methods) if methods else None,
+        plan=plan, seeds=_seeds(seeds), unlearn_seeds=_seeds(unlearn_seeds), together=together or None, model=model,
+        model_options=o.model_options(name, model_set) or None, preset=preset, recipe=o.assignments(set_) or None,
+        originals=original or None, out=out, batch_size=batch_size, audited=audit, jobs=jobs, threads=threads,
+        cluster=cluster, cluster_options={**written.get("cluster_options", {}), **asked} or None,
+        engine=o.with_progress(_over(written.get("engine"), engine, Engine()), json_),
+        data_options=o.with_tracker(_over(written.get("data_options"), data_options, DataOptions()), json_), tell=tell,
     )  # fmt: skip
-    show(found, json_)
+    return show(found, json_)
+
+
+Options = TypeVar("Options", DataOptions, Engine)
+
+
+def _over(written: Options | None, given: Options, usual: Options) -> Options:
+    """Return what a plan file says, and over it what the command line says otherwise than usual."""
+    if written is None:
+        return given
+    names = [one.name for one in fields(usual) if one.init and one.name != "progress"]
+    changed = {name: getattr(given, name) for name in names if getattr(given, name) != getattr(usual, name)}
+    return replace(written, **changed)
+
+
+def _seeds(text: str | None) -> list[int] | None:
+    return None if text is None else o.numbers(text)
 
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for records, models and figures.")] = Path("unclass-demo"),
     force: o.Force = False,
     json_: o.Json = False,
-) -> None:
+) -> int:
     """Forget a digit with every method, beside retraining. No download; a minute or two.
 
     Example: unclass demo
@@ -76,24 +127,28 @@ def demo(
     methods = [*METHODS, "boundary-shrink@authors", "boundary-expanding@authors"]
     found = run_compare("digits", DEMO_CLASS, methods, out=out, engine=o.with_progress(Engine(), json_), tell=tell)
     shutil.rmtree(out / UPDATES, ignore_errors=True)  # nine tenths of the folder, and every run that needs them is done
-    show(found, json_)
+    return show(found, json_)
 
 
-def tell(record: Record) -> None:
-    """Say that a run is done, or why it is not."""
-    took = f"{record.cost.seconds:.1f} s" if record.cost else "evaluated"
-    note(f"{record.label}, {', '.join(record.forget_classes)}, seed {record.seed}: {record.failed or took}")
+def tell(step: "Step") -> None:
+    """Say that a piece of work is done, or why it is not, how far everything is, and what may be left."""
+    note(str(step))
 
 
-def show(found: "Comparison", json_: bool) -> None:
-    """Print the table of a comparison, the verdicts and where everything lies."""
+def show(found: "Comparison", json_: bool) -> int:
+    """Print the tables of a comparison, the verdicts, what broke, and where everything lies; 1 if something broke."""
+    from unclass.report.table import note as what_is
     from unclass.report.table import table
 
     if json_:
         give_json(found.as_dict())
-        return
-    say(table(found.rows, f"{found.title}: accuracies and attack success rate (ASR) in %"))
+        return 1 if found.failures else 0
+    for title, rows in found.tables.items():
+        say(table(rows, f"{title}: accuracies and attack success rate (ASR) in %; {what_is(rows)}"))
     say("D_r, D_f: training images that stay, that go; D_rt, D_ft: test images. Nearer to the retrained row is better.")
     for audit in found.audits:
-        say(f"audit of {audit.subject.method}: {audit.verdict}")
+        say(f"audit of {audit.subject.method}, {', '.join(audit.subject.forget_classes)}: {audit.verdict}")
+    for name, why in found.failures.items():
+        say(f"failed: {name}: {why}")
     say(f"records, models and figures: {found.out}; report: {found.report}")
+    return 1 if found.failures else 0

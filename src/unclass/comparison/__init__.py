@@ -2,6 +2,6 @@
 
 from unclass.comparison.plan import Plan
 from unclass.comparison.result import Comparison
-from unclass.comparison.rows import Row, Spread, summarise
+from unclass.comparison.rows import Row, Spread, by_class, over_classes, summarise
 
-__all__ = ["Comparison", "Plan", "Row", "Spread", "summarise"]
+__all__ = ["Comparison", "Plan", "Row", "Spread", "by_class", "over_classes", "summarise"]

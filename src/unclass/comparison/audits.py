@@ -1,48 +1,78 @@
-"""The audits of a comparison: each method on the first seed, beside the retrained models of all seeds."""
+"""The audits of a comparison: each method on the first original, beside the retrained models of all seeds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from torch import nn
+
+from unclass.audits.provenance import models_section
 from unclass.audits.result import Audit
-from unclass.audits.run import audit
-from unclass.comparison.layout import Run, original_path, run_of
+from unclass.audits.run import audit, name_roles
+from unclass.comparison.cell import Cell, audit_cells, place_of, references
+from unclass.comparison.claim import claimed
+from unclass.comparison.layout import Run, original_path
 from unclass.comparison.plan import REFERENCE, Plan
-from unclass.models import load, weights_digest
+from unclass.errors import InputError
+from unclass.models import load
 from unclass.records import read_record
+from unclass.storage import Output
 from unclass.training.engine import Engine
+from unclass.typed_json import plain
 
 
 def audit_runs(plan: Plan, engine: Engine) -> Iterator[Audit]:
-    """Yield the audit of each method and class; one that is there is taken if it is of these very models."""
-    seed = plan.seeds[0]
-    original = load(original_path(plan, seed))
-    for split in plan.splits():
-        references = [run_of(plan, split, REFERENCE, one) for one in plan.seeds]
-        retrained = [load(run.model) for run in references]
-        digests = {weights_digest(model) for model in (original, *retrained)}
-        for spec in plan.audited():
-            run = run_of(plan, split, spec, seed)
-            if not run.model.exists():
-                continue  # it failed
-            unlearned = load(run.model)
-            found = _earlier(run.audit, digests | {weights_digest(unlearned)})
-            if found is None:
-                about = {"unlearned": _about(run, spec), "retrained": _about(references[0], REFERENCE)}
-                found = audit(
-                    unlearned, original, plan.data, split.classes, retrained,
-                    engine=engine, seed=seed, about=about, workers=plan.settings.workers,
-                )  # fmt: skip
-                found.save(run.audit)
+    """Yield the audit of each method and class, one after the other."""
+    for cell in audit_cells(plan):
+        found = audit_cell(plan, cell, engine)
+        if found is not None:
             yield found
 
 
-def _earlier(path: Path, weights: set[str]) -> Audit | None:
-    """Return the audit that is there, if it is of models with these very weights."""
+def audit_cell(plan: Plan, cell: Cell, engine: Engine) -> Audit | None:
+    """Return the audit of a run; one that is there is taken if it is of these very models. None if the run failed."""
+    run = place_of(plan, cell)
+    if not run.model.exists():
+        return None
+    others = [one for one in (place_of(plan, other) for other in references(plan, cell.classes)) if one.model.exists()]
+    models: dict[str, nn.Module] = name_roles(
+        load(run.model), load(original_path(plan, cell.seed)), [load(one.model) for one in others]
+    )
+    about = {"unlearned": _about(run, cell.spec)} | ({"retrained": _about(others[0], REFERENCE)} if others else {})
+    found = _earlier(run.audit, plan, cell, models, about)
+    if found is not None:
+        return found
+    with claimed(run.folder):
+        found = _earlier(run.audit, plan, cell, models, about)  # another process may just have finished it
+        if found is None:
+            with Output(run.audit, force=True):
+                retrained = [model for role, model in models.items() if role not in ("original", "unlearned")]
+                found = audit(
+                    models["unlearned"], models["original"], plan.data, cell.classes, retrained,
+                    engine=engine, seed=cell.seed, about=about, workers=plan.settings.workers,
+                )  # fmt: skip
+                found.save(run.audit)
+    return found
+
+
+def _earlier(
+    path: Path, plan: Plan, cell: Cell, models: Mapping[str, nn.Module], about: Mapping[str, Mapping[str, Any]]
+) -> Audit | None:
+    """Return the audit that is there, if it is of these models, by weights and cards, and of these images."""
     if not path.exists():
         return None
-    found = Audit.read(path)
-    return found if {model.weights for model in found.models.values()} == weights else None
+    try:
+        found = Audit.read(path)
+    except InputError:  # damaged, or of a version that cannot be read: it is made again
+        return None
+    names = tuple(plan.data.classes[index] for index in cell.classes)
+    same = (
+        found.models == models_section(models, about)
+        and found.subject.forget_classes == names
+        and found.provenance.data == plain(plan.data.describe())
+        and found.provenance.seed == cell.seed
+    )
+    return found if same else None
 
 
 def _about(run: Run, spec: str) -> dict[str, Any]:

@@ -1,25 +1,25 @@
-"""Methods × classes × seeds beside the retrained model: resumable, and never doing what is done already."""
+"""One run of a comparison: never done twice, by one process at a time, and written whole or not at all."""
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import asdict, replace
+from collections.abc import Collection
+from dataclasses import asdict, fields, replace
 from typing import Any
 
-from unclass.comparison.layout import run_of, updates_folder
-from unclass.comparison.originals import lacking_updates, original_of, updates_cost
+from unclass.comparison.cell import Cell, place_of
+from unclass.comparison.claim import OtherSettings, claimed
+from unclass.comparison.layout import Run
 from unclass.comparison.plan import REFERENCE, Plan
-from unclass.data import Split
+from unclass.comparison.recording import check_kept, kept_cost, with_kept
 from unclass.errors import Diverged, InputError
 from unclass.forgotten import left_by, mark_forgotten
-from unclass.methods import Method, Needs
-from unclass.methods.configure import configure, name_of, options_of
+from unclass.methods import Method, Prepared
 from unclass.metrics import Evaluation
-from unclass.models import Classifier, save, weights_digest
+from unclass.models import Classifier, load, save, weights_digest
 from unclass.predictions import predict_sets, save_predictions
 from unclass.records import Record, read_record
-from unclass.running import Settings, describe_run, original_recipe, unlearn
-from unclass.storage import Output
+from unclass.running import describe_run, original_recipe, unlearn
+from unclass.storage import Output, settle
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
@@ -28,18 +28,63 @@ DETERMINING = (
 )  # fmt: skip
 
 
-def run_plan(plan: Plan, engine: Engine) -> Iterator[Record]:
-    """Yield the record of each run: for every seed and class the original, the retrained model, then the methods."""
-    splits = plan.splits()
-    for seed in plan.seeds:
-        original = original_of(plan, seed, splits, engine)
-        lacking = [lacking_updates(plan, original, split, seed) for split in splits]
-        for split, missing in zip(splits, lacking, strict=True):
-            for spec in plan.chosen:
-                if spec in missing:
-                    yield not_run(spec, plan.names(split), seed, missing[spec])
-                else:
-                    yield _run(plan, original, split, spec, replace(plan.settings, seed=seed), engine)
+def run_cell(plan: Plan, cell: Cell, original: Classifier, engine: Engine) -> Record:
+    """Return the record of a run: the one that is there, if it is of this run and of the model beside it, or a new."""
+    run, method = place_of(plan, cell), _prepare(plan, cell, original)
+    split, settings = left_by(original, plan.split_of(cell.classes)), replace(plan.settings, seed=cell.unlearn_seed)
+    about = replace(
+        describe_run(original, plan.data, split, method, settings, engine),
+        kind="compare", label=cell.spec, original_seed=cell.seed,
+    )  # fmt: skip
+    places = _places(method)
+    about = replace(about, identity=identity_of(about, places))
+    if _is_kept(run, about, places):
+        return read_record(run.record)
+    if isinstance(method, Prepared):
+        try:
+            check_kept(method, original, cell.classes, cell.spec)
+        except InputError:
+            if plan.strict:
+                raise
+            why = "no recorded updates of this model and class"
+            return not_run(cell.spec, about.forget_classes, cell.unlearn_seed, why)
+    with claimed(run.folder):
+        if not _is_kept(run, about, places):  # else another process has just finished it
+            _work(plan, cell, original, method, about, run, engine)
+    distributed.wait()
+    return read_record(run.record)
+
+
+def _work(
+    plan: Plan, cell: Cell, original: Classifier, method: Method | None, about: Record, run: Run, engine: Engine
+) -> None:
+    split, settings = left_by(original, plan.split_of(cell.classes)), replace(plan.settings, seed=cell.unlearn_seed)
+    resume = run.resume if method is not None else None
+    engine = replace(engine, checkpoint=resume, observer=None)
+    writes = distributed.is_first()
+    with Output(run.model, run.predictions, run.record, force=True, resume=resume, writes=writes):
+        try:
+            model: Any = original
+            if method is not None:
+                outcome = unlearn(original, split, method, engine, settings)
+                model, cost = outcome.model, outcome.cost()
+                if isinstance(method, Prepared):
+                    cost = replace(cost, updates=kept_cost(plan, method, cell.seed))
+                mark_forgotten(model, split, plan.data.classes)
+                about = replace(about, cost=cost, weights=weights_digest(model))
+            sets = predict_sets(model, split, engine, workers=settings.workers)
+            about = replace(about, scores=Evaluation.of(sets))
+            if writes:
+                save_predictions(sets, run.predictions)
+                if method is not None:
+                    save(model, run.model)
+        except Diverged as error:
+            about = replace(about, failed=str(error))
+            for earlier in (run.model, run.predictions) if writes else ():
+                earlier.unlink(missing_ok=True)
+        if writes:
+            about.write(run.record)
+            run.failure.unlink(missing_ok=True)
 
 
 def not_run(label: str, forget_classes: tuple[str, ...], seed: int, why: str) -> Record:
@@ -47,63 +92,43 @@ def not_run(label: str, forget_classes: tuple[str, ...], seed: int, why: str) ->
     return Record("compare", label, forget_classes, seed=seed, failed=f"not run: {why}")
 
 
-def _run(plan: Plan, original: Classifier, split: Split, spec: str, settings: Settings, engine: Engine) -> Record:
-    run, split = run_of(plan, split, spec, settings.seed), left_by(original, split)
-    method = _prepare(spec, plan, original, settings.seed)
-    about = replace(describe_run(original, plan.data, split, method, settings, engine), kind="compare", label=spec)
-    about = replace(about, identity=identity_of(about))
-    if run.record.exists():
-        earlier = read_record(run.record)
-        if identity_of(earlier) != about.identity:
-            raise InputError(f"{run.record} is of a run with other settings; choose another `out` or delete it")
-        return earlier
-    engine = replace(engine, checkpoint=run.resume if method is not None else None, observer=None)
-    files = run.record, run.model, run.predictions
-    with Output(*files, resume=run.resume, force=True, writes=distributed.is_first()):
-        about = _carry_out(plan, original, split, method, about, settings, engine)
-    return read_record(run.record) if distributed.is_first() else about
-
-
-def _carry_out(
-    plan: Plan, original: Classifier, split: Split, method: Method | None, about: Record, settings: Settings,
-    engine: Engine,
-) -> Record:  # fmt: skip
-    """Run a method, look at the result, and write both with the record; return the record."""
-    run = run_of(plan, split, about.label, settings.seed)
-    try:
-        model: Any = original
-        if method is not None:
-            outcome = unlearn(original, split, method, engine, settings)
-            model, cost = outcome.model, outcome.cost()
-            if Needs.UPDATES in method.needs:
-                cost = replace(cost, updates=updates_cost(plan, settings.seed))
-            mark_forgotten(model, split, plan.data.classes)
-            about = replace(about, cost=cost, weights=weights_digest(model))
-        sets = predict_sets(model, split, engine, workers=settings.workers)
-        about = replace(about, scores=Evaluation.of(sets))
-        if distributed.is_first():
-            save_predictions(sets, run.predictions)
-            if method is not None:
-                save(model, run.model)
-    except Diverged as error:
-        about = replace(about, failed=str(error))
-    if distributed.is_first():
-        about.write(run.record)
-    return about
-
-
-def identity_of(record: Record) -> str:
-    """Return a digest of what determines a run's result: not when and where it ran, nor where recorded updates lie."""
+def identity_of(record: Record, places: Collection[str] = ()) -> str:
+    """Return a digest of what determines a run's result: not when and where it ran, nor where things lie."""
     content = {key: value for key, value in asdict(record).items() if key in DETERMINING}
-    content["options"] = {key: value for key, value in record.options.items() if key != "updates"}
+    content["options"] = {
+        key: value for key, value in record.options.items() if key not in places and (key != "retain_sample" or value)
+    }
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _prepare(spec: str, plan: Plan, original: Classifier, seed: int) -> Method | None:
-    """Fill in what only the comparison knows: the original's recipe, and where its updates were recorded."""
-    method = plan.chosen[spec]
-    if spec == REFERENCE and original.card.recipe:
+def _is_kept(run: Run, about: Record, places: Collection[str]) -> bool:
+    """Whether the record of this very run is there, and the model beside it is the one that it speaks of."""
+    kept = False
+    if distributed.is_first():
+        settle(run.record)
+        earlier = read_record(run.record) if run.record.exists() else None
+        if earlier is not None and identity_of(earlier, places) != about.identity:
+            raise OtherSettings(f"{run.record} is of a run with other settings; choose another `out` or delete it")
+        kept = earlier is not None and (not earlier.weights or _digest(run) == earlier.weights)
+    return distributed.first_says(kept)
+
+
+def _digest(run: Run) -> str:
+    try:
+        return weights_digest(load(run.model))
+    except InputError:  # not there, or damaged: the run is done again
+        return ""
+
+
+def _prepare(plan: Plan, cell: Cell, original: Classifier) -> Method | None:
+    """Fill in what only the comparison knows: the original's recipe, and where training kept what a method needs."""
+    method = plan.chosen[cell.spec]
+    if cell.spec == REFERENCE and original.card.recipe:
         return original_recipe(original, plan.data.name)
-    if method is not None and Needs.UPDATES in method.needs:
-        return configure(name_of(method), options={**options_of(method), "updates": str(updates_folder(plan, seed))})
-    return method
+    return with_kept(plan, method, cell.seed) if isinstance(method, Prepared) else method
+
+
+def _places(method: Method | None) -> set[str]:
+    """Return the options that only say where something lies."""
+    known = fields(method) if method is not None else ()  # type: ignore[arg-type]
+    return {field.name for field in known if field.metadata.get("place")}

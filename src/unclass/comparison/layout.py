@@ -39,11 +39,16 @@ class Run:
     def resume(self) -> Path:
         return self.folder / "resume"
 
+    @property
+    def failure(self) -> Path:
+        return self.folder / "failure.txt"
 
-def run_of(plan: Plan, split: Split, spec: str, seed: int) -> Run:
-    """Return where a run is kept."""
+
+def run_of(plan: Plan, split: Split, spec: str, seed: int, unlearn_seed: int | None = None) -> Run:
+    """Return where a run is kept: on the original of a seed, with the same seed or one of its own."""
     names = "+".join(f"{index}-{_slug(plan.data.classes[index])}" for index in split.classes)
-    return Run(plan.out / RUNS / names[:100] / _slug(spec, "@=,()") / f"seed{seed}")
+    seeds = f"seed{seed}" if unlearn_seed in (None, seed) else f"seed{seed}-{unlearn_seed}"
+    return Run(plan.out / RUNS / names[:100] / _slug(spec, "@=,()") / seeds)
 
 
 def original_path(plan: Plan, seed: int) -> Path:
@@ -53,9 +58,9 @@ def original_path(plan: Plan, seed: int) -> Path:
     return plan.out / ORIGINALS / f"seed{seed}.safetensors"
 
 
-def updates_folder(plan: Plan, seed: int) -> Path:
-    """Return where the updates of a seed's training are recorded, for methods that take them back."""
-    return plan.out / UPDATES / f"seed{seed}"
+def kept_folder(plan: Plan, method: str, seed: int) -> Path:
+    """Return where training the original of a seed keeps what a method needs, such as its updates."""
+    return plan.out / UPDATES / method / f"seed{seed}"
 
 
 def records_in(folder: Path) -> list[Path]:

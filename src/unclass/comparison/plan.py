@@ -20,8 +20,9 @@ ORIGINAL, REFERENCE = "original", "retrain"
 class Plan:
     """What to compare. `methods` are names, or `name@preset`; `originals` are checkpoints, one for each seed.
 
-    `classes` are groups: each is forgotten at once, one group after the other. Unless `strict`, a method whose recorded
-    updates are missing does not stop the others: what it yields says why.
+    `classes` are groups: each is forgotten at once, one group after the other. `seeds` are those of the originals and
+    of retraining; every method runs on every original with each of the `unlearn_seeds`, or with the original's own.
+    Unless `strict`, a method that lacks what training should have kept for it stops nothing: what it yields says why.
     """
 
     data: ImageData
@@ -35,6 +36,7 @@ class Plan:
     originals: Sequence[Path] = ()
     settings: Settings = field(default_factory=Settings)
     strict: bool = True
+    unlearn_seeds: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         if self.originals and len(self.originals) != len(self.seeds):
@@ -43,7 +45,16 @@ class Plan:
 
     def splits(self) -> list[Split]:
         """Return the four sets for each group of classes."""
-        return [Split.of(self.data, labels) for labels in self.classes]
+        return list(self._splits.values())
+
+    def split_of(self, classes: tuple[int, ...]) -> Split:
+        """Return the four sets when these classes are forgotten."""
+        return self._splits[classes]
+
+    @cached_property
+    def _splits(self) -> dict[tuple[int, ...], Split]:
+        made = [Split.of(self.data, labels) for labels in self.classes]
+        return {split.classes: split for split in made}
 
     def names(self, split: Split) -> tuple[str, ...]:
         """Return the names of the classes that a split forgets."""

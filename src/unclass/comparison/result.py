@@ -1,25 +1,28 @@
 """What a comparison gives back: records, rows and audits, which show themselves in a terminal, notebook or paper."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from unclass.audits.result import Audit
 from unclass.comparison.layout import FIGURES, REPORT, TABLE
-from unclass.comparison.rows import Row, summarise
+from unclass.comparison.rows import Row, by_class, over_classes
+from unclass.comparison.steps import Step
 from unclass.extras import library
 from unclass.metrics import SCORES
 from unclass.records import Record
 from unclass.storage import write_atomically, write_text
 
-Tell = Callable[[Record], None]
+Tell = Callable[[Step], None]
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """Methods side by side. `records` hold every run, `rows` their mean ± spread, `audits` a verdict for each method.
+
+    `failures` are runs and audits that broke, by name, and why; the next call tries them again.
 
     >>> Comparison("digits", (), ()).rows
     []
@@ -29,11 +32,18 @@ class Comparison:
     records: tuple[Record, ...]
     audits: tuple[Audit, ...]
     out: Path = Path()
+    failures: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def rows(self) -> list[Row]:
-        """One row for each method, in the order in which they ran."""
-        return summarise(self.records)
+        """One row for each method, in the order in which they ran: over its seeds, or over several classes."""
+        return over_classes(self.records)
+
+    @cached_property
+    def tables(self) -> dict[str, list[Row]]:
+        """The rows of each table by its title: one for each class, and the mean over classes if there are several."""
+        found = {f"Forgetting {name} of {self.data}": rows for name, rows in by_class(self.records).items()}
+        return found if len(found) < 2 else {**found, f"Mean over {len(found)} classes of {self.data}": self.rows}
 
     @property
     def forgotten(self) -> list[str]:
@@ -61,22 +71,26 @@ class Comparison:
         from unclass.report.audit_page import write_report
         from unclass.report.drawings import comparison_drawings
 
-        write_text(self.table, self.to_markdown())
+        for ending, text in (("md", self.to_markdown()), ("tex", self.to_latex()), ("csv", self.to_csv())):
+            write_text(self.table.with_suffix(f".{ending}"), text)
         for name, draw in comparison_drawings(self.out):
             write_atomically(self.out / FIGURES / f"{name}.png", partial(draw().savefig, dpi=150, format="png"))
         return write_report(self.audits, self.report, [row.as_dict() for row in self.rows], self.title)
 
     def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        from unclass.report.table import markdown
+        """Return the table as Markdown; of several classes one for each, under its title, and their mean."""
+        from unclass.report.table import markdown, note
 
-        return markdown(self.rows)
+        if len(self.tables) < 2:
+            return markdown(self.rows)
+        parts = [f"## {title}\n\n{note(rows)}\n\n{markdown(rows)}" for title, rows in self.tables.items()]
+        return "\n".join(parts)
 
     def to_latex(self) -> str:
-        """Return the table as LaTeX, for booktabs."""
-        from unclass.report.table import latex
+        """Return the tables as LaTeX, for booktabs."""
+        from unclass.report.table import latex, note
 
-        return latex(self.rows, self.title)
+        return "\n".join(latex(rows, f"{title}, {note(rows)}") for title, rows in self.tables.items())
 
     def to_csv(self) -> str:
         """Return one line for each run, as `to_pandas` has them."""
@@ -94,6 +108,7 @@ class Comparison:
             {
                 "method": record.label,
                 "forgotten": "+".join(record.forget_classes),
+                "original_seed": record.original_seed,
                 "seed": record.seed,
                 **{SCORES[name]: getattr(record.scores, name, None) for name in SCORES},
                 "seconds": record.cost.seconds if record.cost else None,
@@ -104,10 +119,14 @@ class Comparison:
         ]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what machines read: rows, and the verdicts by method."""
+        """Return what machines read: the rows of every table, the verdicts by method, and what broke."""
         verdicts = {audit.subject.method: audit.verdict.status for audit in self.audits}
         rows = [row.as_dict() for row in self.rows]
-        return {"out": str(self.out), "report": str(self.report), "rows": rows, "audits": verdicts}
+        tables = {title: [row.as_dict() for row in found] for title, found in self.tables.items()}
+        return {
+            "out": str(self.out), "report": str(self.report), "rows": rows, "tables": tables, "audits": verdicts,
+            "failures": dict(self.failures),
+        }  # fmt: skip
 
     def _repr_html_(self) -> str:
         from unclass.report.table import html

@@ -1,9 +1,10 @@
-"""From records to the rows of a table: mean ± spread over classes and seeds, beside the retrained model."""
+"""From records to the rows of tables: one for each class over its seeds, and one over the classes."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from statistics import mean, stdev
+from functools import partial
+from statistics import mean, stdev, variance
 from typing import Any
 
 from unclass.comparison.plan import REFERENCE
@@ -14,20 +15,35 @@ from unclass.typed_json import typed
 
 @dataclass(frozen=True)
 class Spread:
-    """The mean of a score over runs, and their standard deviation."""
+    """The mean of a score over runs, and their standard deviation.
+
+    Where several runs differ by the seed of unlearning alone, `spread` is the deviation between originals and `within`
+    the one between runs on the same original.
+    """
 
     mean: float
     spread: float
+    within: float | None = None
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Spread | None":
         """Return the spread of values; None if there are none."""
         return cls(mean(values), stdev(values) if len(values) > 1 else 0.0) if values else None
 
+    @classmethod
+    def of_groups(cls, groups: Sequence[Sequence[float]]) -> "Spread | None":
+        """Return the spread of values by the original that they belong to; None if there are none."""
+        groups = [group for group in groups if group]
+        between = cls.of([mean(group) for group in groups])
+        several = [variance(group) for group in groups if len(group) > 1]
+        if between is None or not several:
+            return between
+        return cls(between.mean, between.spread, math.sqrt(mean(several)))
+
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table: a method over the runs that succeeded."""
+    """One line of a table: a method over the runs that succeeded, of so many groups of forgotten classes."""
 
     method: str
     runs: int
@@ -37,6 +53,7 @@ class Row:
     steps: float | None = None
     retain_images_read: float | None = None
     speed_up: float | None = None
+    classes: int = 1
 
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> "Row":
@@ -50,8 +67,58 @@ class Row:
         return {**content, **content.pop("scores")}
 
 
+def by_class(records: Iterable[Record]) -> dict[str, list[Row]]:
+    """Return the rows of each group of forgotten classes, by its name."""
+    grouped: dict[str, list[Record]] = {}
+    for record in records:
+        grouped.setdefault("+".join(record.forget_classes), []).append(record)
+    return {name: summarise(members) for name, members in grouped.items()}
+
+
+def over_classes(records: Iterable[Record]) -> list[Row]:
+    """Return one row for each label: the mean over classes of their means, ± the deviation between classes.
+
+    Of a single class, or group of classes, they are its own rows.
+    """
+    tables = list(by_class(records).values())
+    if len(tables) < 2:
+        return tables[0] if tables else []
+    grouped: dict[str, list[Row]] = {}
+    for row in (row for rows in tables for row in rows):
+        grouped.setdefault(row.method, []).append(row)
+    return [_mean_row(label, rows) for label, rows in grouped.items()]
+
+
+def _mean_row(label: str, rows: Sequence[Row]) -> Row:
+    done = [row for row in rows if row.runs]
+
+    def spread(of: Callable[[Row], Spread | None]) -> Spread | None:
+        return Spread.of([found.mean for row in done if (found := of(row)) is not None])
+
+    def average(of: Callable[[Row], float | None]) -> float | None:
+        found = [value for row in done if (value := of(row)) is not None]
+        return mean(found) if found else None
+
+    ratios = [row.speed_up for row in done if row.speed_up]
+    return Row(
+        label,
+        sum(row.runs for row in rows),
+        sum(row.failed for row in rows),
+        {name: spread(partial(_score, name)) for name in SCORES},
+        spread(lambda row: row.seconds),
+        average(lambda row: row.steps),
+        average(lambda row: row.retain_images_read),
+        math.exp(mean(math.log(ratio) for ratio in ratios)) if ratios else None,
+        len(done),
+    )
+
+
+def _score(name: str, row: Row) -> Spread | None:
+    return row.scores.get(name)
+
+
 def summarise(records: Iterable[Record]) -> list[Row]:
-    """Return one row for each label, in order of first appearance."""
+    """Return one row for each label, in order of first appearance, over the seeds of one group of classes."""
     grouped: dict[str, list[Record]] = {}
     for record in records:
         grouped.setdefault(record.label, []).append(record)
@@ -66,7 +133,7 @@ def _row(label: str, records: Sequence[Record], reference: Sequence[Record]) -> 
         label,
         len(done),
         len(records) - len(done),
-        {name: Spread.of(_values(done, name)) for name in SCORES},
+        {name: Spread.of_groups(_values(done, name)) for name in SCORES},
         Spread.of([cost.seconds for cost in costs]),
         mean(cost.steps for cost in costs) if costs else None,
         mean(cost.retain_images_read for cost in costs) if costs else None,
@@ -74,9 +141,15 @@ def _row(label: str, records: Sequence[Record], reference: Sequence[Record]) -> 
     )
 
 
-def _values(records: Sequence[Record], name: str) -> list[float]:
-    found = [getattr(record.scores, name) for record in records]
-    return [value for value in found if value is not None]
+def _values(records: Sequence[Record], name: str) -> list[list[float]]:
+    """Return a score of each run, by the original that it ran on."""
+    groups: dict[tuple[Any, ...], list[float]] = {}
+    for place, record in enumerate(records):
+        value = getattr(record.scores, name)
+        own = ("run", place) if record.original_seed is None else ("seed", record.original_seed, record.forget_classes)
+        if value is not None:
+            groups.setdefault(own, []).append(value)
+    return list(groups.values())
 
 
 def _speed_up(records: Sequence[Record], reference: Sequence[Record]) -> float | None:
@@ -92,5 +165,6 @@ def _speed_up(records: Sequence[Record], reference: Sequence[Record]) -> float |
 def _retraining(record: Record, reference: Sequence[Record]) -> float | None:
     """Return the seconds of retraining without the same classes: with the same seed, else with the others."""
     timed = [one for one in reference if one.cost and one.forget_classes == record.forget_classes]
-    nearest = [one for one in timed if one.seed == record.seed] or timed
+    seed = record.seed if record.original_seed is None else record.original_seed
+    nearest = [one for one in timed if one.seed == seed] or timed
     return mean(one.cost.seconds for one in nearest if one.cost) if nearest else None

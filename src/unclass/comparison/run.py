@@ -1,18 +1,23 @@
-"""Compare: one call from data and names to records, rows, audits and a report."""
+"""Compare: one call from data and names, or from a plan file, to records, tables, audits and a report."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from unclass.arguments import DEFAULT_MODELS, Classes, labels_of
-from unclass.comparison.audits import audit_runs
-from unclass.comparison.cells import run_plan
+from unclass.comparison.cell import Cell, cells_of
+from unclass.comparison.executors import Cluster, Executor, Here, executor_for
 from unclass.comparison.plan import REFERENCE, Plan
+from unclass.comparison.plan_file import read_plan
+from unclass.comparison.recording import check_recorded
 from unclass.comparison.result import Comparison, Tell
+from unclass.comparison.steps import steps
+from unclass.comparison.worker import Done, Worker
 from unclass.data import DataOptions, ImageData, load_data
 from unclass.data.classes import expand_labels
+from unclass.errors import InputError
 from unclass.methods import METHODS, Method
 from unclass.methods.configure import configure
 from unclass.methods.retrain import Retrain
@@ -21,22 +26,31 @@ from unclass.storage import Lock
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
+OUT = "unclass-compare"
+SAVING_SECONDS = 300.0
+
 
 def compare(
-    data: ImageData | str,
-    classes: Classes,
+    data: ImageData | str | None = None,
+    classes: Classes | None = None,
     methods: str | Method | Sequence[str | Method] | None = None,
     *,
-    seeds: int | Sequence[int] = (0,),
-    together: bool = False,
+    plan: str | Path | None = None,
+    seeds: int | Sequence[int] | None = None,
+    unlearn_seeds: int | Sequence[int] | None = None,
+    together: bool | None = None,
     model: str | None = None,
     model_options: Mapping[str, Any] | None = None,
     preset: str | None = None,
     recipe: Mapping[str, Any] | None = None,
-    originals: Sequence[str | Path] = (),
-    out: str | Path = "unclass-compare",
-    batch_size: int = 64,
-    audited: bool = True,
+    originals: Sequence[str | Path] | None = None,
+    out: str | Path | None = None,
+    batch_size: int | None = None,
+    audited: bool | None = None,
+    jobs: int | None = None,
+    threads: int | None = None,
+    cluster: Cluster | None = None,
+    cluster_options: Mapping[str, Any] | None = None,
     engine: Engine | None = None,
     data_options: DataOptions | None = None,
     tell: Tell | None = None,
@@ -44,29 +58,56 @@ def compare(
     """Run methods × classes × seeds beside retraining; goes on where it was when called again.
 
     `methods` are names, `name@preset`, `package.module:Class` or method objects; all of the table by default. Classes
-    are forgotten one by one, or at once if `together`. `originals` are checkpoints, one for each seed; without them
-    `model` is trained by the data set's `recipe`. Everything is kept in `out`; `tell` is given each record.
+    are forgotten one by one, or at once if `together`. `seeds` are those of originals and retraining (0 by default);
+    each method runs with the same ones, or with all `unlearn_seeds` on each original. `originals` are checkpoints, one
+    for each seed; without them `model` is trained by the data set's `recipe`. Everything is kept in `out`.
+
+    `plan` is a TOML file with any of these; what is given here goes before it. `jobs` processes share the work, each
+    with its part of the `threads`; `cluster` is `slurm` or `ray`, or a function from a worker to an executor of one's
+    own. Any number of calls, on any machines, may work on one folder. `tell` is given a step for each piece.
 
     Example: `unclass.compare("digits", "3", ["finetune", "boundary-shift"], out="mine").to_pandas()`
     """
-    options = data_options or DataOptions()
-    images = load_data(data, options) if isinstance(data, str) else data
-    training = configure(REFERENCE, data=images.name, preset=preset, options=recipe or {})
+    named = dict(
+        data=data, classes=classes, methods=methods, seeds=seeds, unlearn_seeds=unlearn_seeds, together=together,
+        model=model, model_options=model_options, preset=preset, recipe=recipe, originals=originals, out=out,
+        batch_size=batch_size, audited=audited, jobs=jobs, threads=threads, cluster=cluster,
+        cluster_options=cluster_options, engine=engine, data_options=data_options,
+    )  # fmt: skip
+    written = {} if plan is None else read_plan(Path(plan))
+    asked = {**written, **{key: value for key, value in named.items() if value is not None}}
+    if "data" not in asked or "classes" not in asked:
+        raise InputError("there is no `data` or no `classes` to compare on; name both, or a `plan` that does")
+    options = asked.get("data_options") or DataOptions()
+    chosen = make_plan(asked, options)
+    source = (asked["data"], options) if isinstance(asked["data"], str) else None
+    count, engine = asked.get("jobs", 1), asked.get("engine") or Engine()
+    share = asked.get("threads") or (max(1, torch.get_num_threads() // count) if count > 1 else None)
+    worker = Worker(chosen, engine, share, source)
+    executor = executor_for(worker, count, asked.get("cluster"), asked.get("cluster_options") or {})
+    return compared(chosen, executor, audited=asked.get("audited", True), tell=tell)
+
+
+def make_plan(asked: Mapping[str, Any], options: DataOptions) -> Plan:
+    """Return the plan that arguments of `compare` stand for."""
+    images = load_data(asked["data"], options) if isinstance(asked["data"], str) else asked["data"]
+    recipe = asked.get("recipe") or {}
+    training = configure(REFERENCE, data=images.name, preset=asked.get("preset"), options=recipe)
     assert isinstance(training, Retrain)
-    labels = expand_labels(labels_of(classes), images.classes)
-    plan = Plan(
+    labels = expand_labels(labels_of(asked["classes"]), images.classes)
+    return Plan(
         images,
-        Path(out),
-        specs_of(methods),
-        [labels] if together else [[label] for label in labels],
-        [seeds] if isinstance(seeds, int) else list(seeds),
-        model or DEFAULT_MODELS.get(images.name, "resnet-18"),
-        model_options or {},
+        Path(asked.get("out", OUT)),
+        specs_of(asked.get("methods")),
+        [labels] if asked.get("together") else [[label] for label in labels],
+        _seeds(asked.get("seeds", 0)),
+        asked.get("model") or DEFAULT_MODELS.get(images.name, "resnet-18"),
+        asked.get("model_options") or {},
         recipe=training,
-        originals=[Path(one) for one in originals],
-        settings=Settings(0, batch_size, options.workers),
+        originals=[Path(one) for one in asked.get("originals") or ()],
+        settings=Settings(0, asked.get("batch_size", 64), options.workers),
+        unlearn_seeds=_seeds(asked.get("unlearn_seeds", ())),
     )
-    return compared(plan, engine or Engine(), audited=audited, tell=tell)
 
 
 def specs_of(methods: str | Method | Sequence[str | Method] | None) -> Sequence[str | Method]:
@@ -76,20 +117,31 @@ def specs_of(methods: str | Method | Sequence[str | Method] | None) -> Sequence[
     return methods if isinstance(methods, Sequence) and not isinstance(methods, str) else [methods]
 
 
-def compared(plan: Plan, engine: Engine, *, audited: bool = True, tell: Tell | None = None) -> Comparison:
-    """Carry out a plan, audit its methods and write table, figures and report, one process at a time."""
-    with Lock(plan.out, folder=True) if distributed.is_first() else nullcontext():
-        return _compared(plan, engine, audited, tell)
-
-
-def _compared(plan: Plan, engine: Engine, audited: bool, tell: Tell | None) -> Comparison:
-    records = []
-    for record in run_plan(plan, engine):
-        records.append(record)
+def compared(plan: Plan, executor: Executor | Engine, *, audited: bool = True, tell: Tell | None = None) -> Comparison:
+    """Carry out a plan, audit its methods and write tables, figures and report. An engine computes right here."""
+    if plan.strict:
+        check_recorded(plan)
+    where = Here(Worker(plan, executor)) if isinstance(executor, Engine) else executor
+    order = cells_of(plan, audited=audited and distributed.is_first())
+    found: dict[Cell, Done] = {}
+    for step in steps(plan, order, where):
+        found[step.done.cell] = step.done
         if tell is not None:
-            tell(record)
-    audits = list(audit_runs(plan, replace(engine))) if audited and distributed.is_first() else []
-    found = Comparison(plan.data.name, tuple(records), tuple(audits), plan.out)
+            tell(step)
+    records = [found[cell].record for cell in order]
+    audits = [found[cell].audit for cell in order]
+    result = Comparison(
+        plan.data.name,
+        tuple(one for one in records if one is not None),
+        tuple(one for one in audits if one is not None),
+        plan.out,
+        {str(cell): found[cell].failed for cell in order if found[cell].failed},
+    )
     if distributed.is_first():
-        found.save()
-    return found
+        with Lock(plan.out, folder=True, wait=SAVING_SECONDS):  # others may have come to the end of the same plan
+            result.save()
+    return result
+
+
+def _seeds(given: int | Sequence[int]) -> list[int]:
+    return [given] if isinstance(given, int) else list(given)

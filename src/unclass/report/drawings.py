@@ -8,7 +8,7 @@ from typing import Any
 from unclass.audits.result import Audit
 from unclass.comparison.layout import RUNS, cases_in, predictions_of, records_in
 from unclass.comparison.plan import ORIGINAL, REFERENCE
-from unclass.comparison.rows import summarise
+from unclass.comparison.rows import over_classes
 from unclass.errors import InputError
 from unclass.predictions import load_predictions
 from unclass.records import read_record
@@ -32,7 +32,7 @@ def drawings(folder: Path) -> Iterator[Drawing]:
 
 def comparison_drawings(folder: Path) -> Iterator[Drawing]:
     """Yield the figures of a comparison: attack success, times, and the entropies of each case."""
-    found = summarise(read_record(path) for path in records_in(folder))
+    found = over_classes(read_record(path) for path in records_in(folder))
     found.sort(key=lambda row: {ORIGINAL: 0, REFERENCE: 1}.get(row.method, 2))
     if not found:
         return

@@ -63,6 +63,17 @@ def csv(lines: Sequence[Mapping[str, Any]]) -> str:
     return text.getvalue()
 
 
+def note(rows: Sequence[Row]) -> str:
+    """Return what the figures of a table are, in words: n, and what ± stands for."""
+    runs, classes = max((row.runs for row in rows), default=0), max((row.classes for row in rows), default=1)
+    if classes > 1:
+        return f"n = {classes} classes, {runs} runs of a method; mean ± standard deviation between classes"
+    within = any(value is not None and value.within is not None for row in rows for value in row.scores.values())
+    if within:
+        return f"n = {runs} runs of a method; mean ± standard deviation between originals / between unlearning seeds"
+    return f"n = {runs}" + ("; mean ± standard deviation between seeds" if runs > 1 else "")
+
+
 def columns() -> list[str]:
     """Return the headings after the method's name."""
     return [*SCORES.values(), "seconds", "speed-up"]
@@ -86,7 +97,8 @@ def name(row: Row) -> str:
 def _percent(value: Spread | None, several: bool) -> str:
     if value is None:
         return "–"
-    return f"{100 * value.mean:.1f}" + (f" ± {100 * value.spread:.1f}" if several else "")
+    within = "" if value.within is None else f" / {100 * value.within:.1f}"
+    return f"{100 * value.mean:.1f}" + (f" ± {100 * value.spread:.1f}{within}" if several else "")
 
 
 def _seconds(value: Spread | None) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unclass.comparison.audits import audit_runs
-from unclass.comparison.cells import run_plan
+from unclass.comparison.drive import run_plan
 from unclass.comparison.plan import Plan
 from unclass.data import DataOptions, ImageData
 from unclass.errors import InputError

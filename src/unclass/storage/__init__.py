@@ -2,13 +2,14 @@
 
 from unclass.storage.files import outlives, sha256, write_atomically, write_json, write_text
 from unclass.storage.journal import settle
-from unclass.storage.lock import Lock
+from unclass.storage.lock import Held, Lock
 from unclass.storage.output import Output
 from unclass.storage.reading import is_there, parse_json, read_json, read_text, require_plain
 from unclass.storage.space import existing, no_space, require_space
 from unclass.storage.targets import check_target, require_absent
 
 __all__ = [
+    "Held",
     "Lock",
     "Output",
     "check_target",

@@ -19,6 +19,10 @@ from unclass.storage.temporary import beside
 _WAIT_SECONDS = 2.0  # a process that is just ending may finish
 
 
+class Held(InputError):  # noqa: N818 - reads as what is the case
+    """Another process is writing this very output."""
+
+
 class Lock:
     """Held while a file or folder is written: a file `.NAME.lock` beside a file, `.unclass.lock` in a folder.
 
@@ -36,7 +40,7 @@ class Lock:
             self._lock.acquire()
         except Timeout as error:
             who = self.holder()
-            raise InputError(f"{self.path} is being written by {who}; wait for it, or write elsewhere") from error
+            raise Held(f"{self.path} is being written by {who}; wait for it, or write elsewhere") from error
         except OSError as error:
             raise cannot_write(self.path, error) from error
         with suppress(OSError):  # the name of the holder is for messages only

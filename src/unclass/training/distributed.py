@@ -51,6 +51,11 @@ def wait() -> None:
         dist.barrier()
 
 
+def first_says(answer: bool) -> bool:
+    """Return in every process what the first one answered."""
+    return answer if world()[1] == 1 else total(torch.tensor(float(answer and is_first()))) > 0
+
+
 def share(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Return this process's part of a batch; one with fewer images than processes is given to each of them whole."""
     rank, size = world()

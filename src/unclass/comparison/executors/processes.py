@@ -1,0 +1,71 @@
+"""Processes of this machine: each does one piece after the other, and one that dies takes nothing else with it."""
+
+import multiprocessing
+import signal
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any
+
+from unclass.comparison.cell import Cell
+from unclass.comparison.worker import Done, Worker
+from unclass.errors import InputError
+
+
+class WorkerDied(RuntimeError):  # noqa: N818 - reads as what happened
+    """A process ended before its piece was done: killed, or out of memory."""
+
+
+class Processes:
+    """So many processes, each started when first needed. A thread here waits for each of them."""
+
+    def __init__(self, worker: Worker, jobs: int) -> None:
+        if jobs < 1:
+            raise InputError(f"{jobs} jobs are not allowed; use 1 or more")
+        self.worker, self.slots = worker, 2 * jobs  # one is worked on, the next one waits: nobody is idle between
+        self._threads = ThreadPoolExecutor(jobs)
+        self._own = threading.local()
+        self._children: list[tuple[Any, Connection]] = []
+
+    def submit(self, cell: Cell) -> "Future[Done]":
+        return self._threads.submit(self._have_done, cell)
+
+    def close(self) -> None:
+        """End the processes: between pieces by a word, within one at once; what it had kept to resume from stays."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for process, pipe in self._children:
+            with suppress(OSError):
+                pipe.close()
+            process.terminate()
+        for process, _ in self._children:
+            process.join()
+        self._threads.shutdown(wait=True)
+
+    def _have_done(self, cell: Cell) -> Done:
+        pipe = getattr(self._own, "pipe", None) or self._start()
+        try:
+            pipe.send(cell)
+            found: Done = pipe.recv()
+        except (EOFError, OSError) as error:
+            self._own.pipe = None
+            raise WorkerDied(f"the process that did {cell} ended before it was done") from error
+        return found
+
+    def _start(self) -> Connection:
+        context = multiprocessing.get_context("spawn")  # a fork would share torch's locks and threads
+        here, there = context.Pipe()
+        process = context.Process(target=_work, args=(there, self.worker), daemon=True)
+        process.start()
+        there.close()
+        self._children.append((process, here))
+        self._own.pipe = here
+        return here
+
+
+def _work(pipe: Connection, worker: Worker) -> None:
+    """Do the pieces that come through a pipe until it is closed. Ctrl-C is for who started this process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(EOFError, OSError):
+        while True:
+            pipe.send(worker(pipe.recv()))

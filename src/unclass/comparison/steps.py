@@ -1,0 +1,51 @@
+"""How far a comparison is, after each of its pieces: what was done, how many there are, and the time left."""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import mean
+
+from unclass.comparison.cell import Cell
+from unclass.comparison.drive import drive
+from unclass.comparison.executors import Executor
+from unclass.comparison.plan import Plan
+from unclass.comparison.worker import Done
+
+
+@dataclass(frozen=True)
+class Step:
+    """A piece that is done, as the `count`-th of `total`, and the seconds that the others may take."""
+
+    done: Done
+    classes: tuple[str, ...]
+    count: int
+    total: int
+    seconds_left: float
+
+    def __str__(self) -> str:
+        record, what = self.done.record, str(self.done.cell)
+        took = f"{record.cost.seconds:.1f} s" if record and record.cost else f"{self.done.seconds:.1f} s"
+        why = self.done.failed or (record.failed if record else "") or took
+        names = f" of {', '.join(self.classes)}" if self.classes else ""
+        return f"{what}{names}: {why} ({self.count} of {self.total}{self._left()})"
+
+    def _left(self) -> str:
+        if self.count == self.total or self.seconds_left < 1:
+            return ""
+        minutes = self.seconds_left / 60
+        return f", about {minutes:.0f} min left" if minutes >= 1 else f", about {self.seconds_left:.0f} s left"
+
+
+def steps(plan: Plan, cells: Sequence[Cell], executor: Executor) -> Iterator[Step]:
+    """Carry out the pieces, and say after each how far that is."""
+    began, left = time.monotonic(), {*cells}
+    took: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for done in drive(plan, cells, executor):
+        left.discard(done.cell)
+        took[done.cell.kind, done.cell.spec].append(done.seconds)
+        every = [seconds for kind in took.values() for seconds in kind]
+        at_once = max(1.0, sum(every) / max(1e-9, time.monotonic() - began))
+        to_come = sum(mean(took.get((cell.kind, cell.spec)) or every) for cell in left)
+        names = tuple(plan.data.classes[index] for index in done.cell.classes)
+        yield Step(done, names, len(cells) - len(left), len(cells), to_come / at_once)
