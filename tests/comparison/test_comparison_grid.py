@@ -129,7 +129,7 @@ def test_steps_count_to_the_end_and_tell_the_time_left(plan: Plan, engine: Engin
     told = list(steps(plan, cells, Here(Worker(plan, engine))))
     assert [step.count for step in told] == list(range(1, len(cells) + 1))
     assert told[-1].seconds_left == 0 and all(step.seconds_left > 0 for step in told[:-1])
-    assert str(told[-1]).endswith(f"({len(cells)} of {len(cells)})") and "of 5" in str(told[-1])
+    assert str(told[-1]).endswith(f"({len(cells)} of {len(cells)})") and "logit-mask, 5, seed 0" in str(told[-1])
 
 
 def test_what_cannot_be_is_refused_in_one_line(plan: Plan, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,7 @@ COMMANDS = {
     "figures": Command("figures", "figures"),
     "paper": Command("paper", "paper", WORDS),
     "results": Command("results", "results"),
+    "leaderboard": Command("leaderboard", "leaderboard", WORDS),
     "methods": Command("methods", "methods", WORDS),
     "tune": Command("tune", "tune", WORDS),
     "list": Command("listing", "list_"),

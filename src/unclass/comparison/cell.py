@@ -1,5 +1,6 @@
 """The pieces of a comparison. Each is done by itself, in any process on any machine, once what it needs is there."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,10 +24,15 @@ class Cell:
     unlearn_seed: int = 0
 
     def __str__(self) -> str:
+        return self.told()
+
+    def told(self, classes: Sequence[str] = ()) -> str:
+        """Return in words what the piece is; `classes` are the names of those that are forgotten."""
         if self.kind == "train":
-            return f"original, seed {self.seed}"
-        seeds = f"seed {self.seed}" + (f", unlearning {self.unlearn_seed}" if self.unlearn_seed != self.seed else "")
-        return f"{'audit of ' if self.kind == 'audit' else ''}{self.spec}, {seeds}"
+            return f"training the original, seed {self.seed}"
+        own = f", unlearning seed {self.unlearn_seed}" if self.unlearn_seed != self.seed else ""
+        names = ", ".join(classes or map(str, self.classes))
+        return f"{'audit of ' if self.kind == 'audit' else ''}{self.spec}, {names}, seed {self.seed}{own}"
 
 
 def cells_of(plan: Plan, *, audited: bool = True) -> list[Cell]:

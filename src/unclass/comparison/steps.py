@@ -24,11 +24,10 @@ class Step:
     seconds_left: float
 
     def __str__(self) -> str:
-        record, what = self.done.record, str(self.done.cell)
+        record = self.done.record
         took = f"{record.cost.seconds:.1f} s" if record and record.cost else f"{self.done.seconds:.1f} s"
         why = self.done.failed or (record.failed if record else "") or took
-        names = f" of {', '.join(self.classes)}" if self.classes else ""
-        return f"{what}{names}: {why} ({self.count} of {self.total}{self._left()})"
+        return f"{self.done.cell.told(self.classes)}: {why} ({self.count} of {self.total}{self._left()})"
 
     def _left(self) -> str:
         if self.count == self.total or self.seconds_left < 1:

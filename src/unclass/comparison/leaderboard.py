@@ -1,0 +1,209 @@
+"""Standings of methods: what the records and audits of a comparison say of each, over classes and seeds."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean
+from typing import Any, Literal
+
+from unclass.audits.result import Audit
+from unclass.comparison.layout import Run, records_in
+from unclass.comparison.plan import ORIGINAL, REFERENCE
+from unclass.comparison.rows import Spread
+from unclass.errors import InputError
+from unclass.methods.lookup import find_method
+from unclass.records import Record, read_record
+from unclass.storage import read_json, write_json
+from unclass.typed_json import plain, typed
+
+SCHEMA = "unclass-leaderboard-1"
+Better = Literal["higher", "lower", "near"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One figure of every method: its heading, which way is better (`near` retraining's), and how it is shown."""
+
+    key: str
+    heading: str
+    better: Better
+    percent: bool = False
+    check: str = ""
+
+
+COLUMNS = (
+    Column("accuracy_retain", "D_r", "higher", True),
+    Column("accuracy_forget", "D_f", "near", True),
+    Column("accuracy_retain_test", "D_rt", "higher", True),
+    Column("accuracy_forget_test", "D_ft", "near", True),
+    Column("asr_distance", "ASR distance", "lower", True),
+    Column("population", "population attack", "lower", False, "population-attack"),
+    Column("js", "JS over band", "lower", False, "js-forget"),
+    Column("recalibration", "recalibration", "lower", True, "recalibration"),
+    Column("probe", "probe", "lower", True, "one-image"),
+    Column("relearning", "relearning", "lower", True, "relearn-retain"),
+    Column("seconds", "seconds", "lower"),
+    Column("retain_images_read", "D_r images read", "lower"),
+)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A method: what it reads, its figures over classes, and how often which verdict was given, for which reasons."""
+
+    method: str
+    reads: str
+    runs: int
+    failed: int
+    audits: int
+    values: Mapping[str, Spread | None]
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Board:
+    """The standings on one data set with one network, and what they were measured on."""
+
+    data: str
+    model: str
+    classes: tuple[str, ...]
+    seeds: tuple[int, ...]
+    standings: tuple[Standing, ...]
+    hardware: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def save(self, path: Path) -> Path:
+        """Write what the page is made from."""
+        return write_json(path, {"schema": SCHEMA, **plain(self)})
+
+
+def read_board(path: Path) -> Board:
+    """Return the board of a comparison's folder, or of a file that `save` wrote."""
+    if path.is_dir():
+        return board_of(path)
+    content = read_json(path)
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        raise InputError(f"{path} is no leaderboard; give the `out` of unclass compare, or what `save` wrote")
+    return typed(Board, content, str(path))
+
+
+def board_of(folder: Path) -> Board:
+    """Return what the records and audits in the folder of a comparison say."""
+    found = {path: read_record(path) for path in records_in(folder)}
+    if not found:
+        raise InputError(f"{folder} holds no records of a comparison; give the `out` of unclass compare")
+    records = list(found.values())
+    audits: dict[str, list[Audit]] = {}
+    for path, record in found.items():
+        if (place := Run(path.parent).audit).exists():
+            audits.setdefault(record.label, []).append(Audit.read(place))
+    first = records[0]
+    labels = dict.fromkeys(record.label for record in records)
+    order = sorted(labels, key=lambda label: {ORIGINAL: 0, REFERENCE: 1}.get(label, 2))
+    own = [_standing(label, records, audits.get(label, [])) for label in order]
+    seeds = {one.seed if one.original_seed is None else one.original_seed for one in records}
+    card = first.original.card if first.original else {}
+    return Board(
+        first.data.name if first.data else "", str(card.get("architecture", "")),
+        tuple(dict.fromkeys("+".join(one.forget_classes) for one in records)), tuple(sorted(seeds)), tuple(own),
+        *((first.environment.hardware, first.environment.versions) if first.environment else ({}, {})),
+    )  # fmt: skip
+
+
+def _standing(label: str, records: Sequence[Record], audits: Sequence[Audit]) -> Standing:
+    own = [record for record in records if record.label == label]
+    done = [record for record in own if record.scores is not None]
+    values = {column.key: _over_classes(column, done, records, audits) for column in COLUMNS}
+    failed = [
+        check.name for one in audits for check in one.checks if check.carries_verdict and check.status == "failed"
+    ]
+    return Standing(
+        label, _reads(label), len(done), len(own) - len(done), len(audits), values,
+        dict(Counter(one.verdict.status for one in audits)),
+        dict(Counter(failed)),
+    )  # fmt: skip
+
+
+def _over_classes(
+    column: Column, done: Sequence[Record], records: Sequence[Record], audits: Sequence[Audit]
+) -> Spread | None:
+    """Return a figure's mean over classes of its means over seeds, and the deviation between classes."""
+    groups: dict[tuple[str, ...], list[float]] = {}
+    if column.check:
+        for audit in audits:
+            _add(groups, audit.subject.forget_classes, _checked(column, audit))
+    for record in () if column.check else done:
+        _add(groups, record.forget_classes, _recorded(column, record, records))
+    return Spread.of([mean(values) for values in groups.values()])
+
+
+def _add(groups: dict[tuple[str, ...], list[float]], classes: tuple[str, ...], value: float | None) -> None:
+    if value is not None:
+        groups.setdefault(classes, []).append(value)
+
+
+def _recorded(column: Column, record: Record, records: Iterable[Record]) -> float | None:
+    """Return a figure of a run; the distance of the ASR is that from the retrained models' mean."""
+    if column.key == "seconds":
+        return record.cost.seconds if record.cost else None
+    if column.key == "retain_images_read":
+        return float(record.cost.retain_images_read) if record.cost else None
+    if column.key != "asr_distance":
+        value: float | None = getattr(record.scores, column.key)
+        return value
+    same = [one.scores for one in records if one.label == REFERENCE and one.forget_classes == record.forget_classes]
+    known = [one.attack_success_rate for one in same if one is not None and one.attack_success_rate is not None]
+    own = record.scores.attack_success_rate if record.scores else None
+    return abs(own - mean(known)) if known and own is not None else None
+
+
+def _checked(column: Column, audit: Audit) -> float | None:
+    """Return a check's figure; JS divergence in multiples of the largest between retrained models."""
+    check = next((one for one in audit.checks if one.key == column.check), None)
+    value = check.values.get("unlearned") if check else None
+    if column.key != "js" or value is None:
+        return value
+    band = audit.noise.get(column.check, ())
+    return value / max(band) if band and max(band) > 0 else None
+
+
+def _reads(label: str) -> str:
+    """Return in words what data a method reads."""
+    if label == ORIGINAL:
+        return "everything"
+    name = label.partition("@")[0].partition("(")[0]
+    return find_method(name)().needs.words()
+
+
+def goodness(board: Board, column: Column) -> Callable[[Standing], float | None]:
+    """Return how well a method does in a column, more being better, for ranks."""
+    reference = next((one.values.get(column.key) for one in board.standings if one.method == REFERENCE), None)
+
+    def of(standing: Standing) -> float | None:
+        found = standing.values.get(column.key)
+        if found is None or (column.better == "near" and reference is None):
+            return None
+        if column.better == "near":
+            assert reference is not None
+            return -abs(found.mean - reference.mean)
+        return found.mean if column.better == "higher" else -found.mean
+
+    return of
+
+
+def rank_correlations(board: Board) -> dict[tuple[str, str], float]:
+    """Return Spearman's rank correlation between columns over the methods: 1 is the same order, −1 the opposite."""
+    from scipy.stats import spearmanr
+
+    methods = [one for one in board.standings if one.method not in (ORIGINAL, REFERENCE)]
+    found = {}
+    for place, one in enumerate(COLUMNS):
+        for other in COLUMNS[place + 1 :]:
+            pairs = [(goodness(board, one)(each), goodness(board, other)(each)) for each in methods]
+            known = [pair for pair in pairs if None not in pair]
+            firsts, seconds = zip(*known, strict=True) if known else ((), ())
+            if len(known) > 3 and len(set(firsts)) > 1 and len(set(seconds)) > 1:
+                found[one.key, other.key] = float(spearmanr(firsts, seconds).statistic)
+    return found

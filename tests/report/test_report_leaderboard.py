@@ -1,0 +1,139 @@
+"""The leaderboard: from the records and audits of a comparison to a table and a page, never stale."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unclass.audits import Audit, Verdict
+from unclass.audits.result import Check, Subject
+from unclass.cli import run
+from unclass.comparison.leaderboard import COLUMNS, Board, Standing, board_of, rank_correlations, read_board
+from unclass.comparison.rows import Spread
+from unclass.errors import InputError
+from unclass.metrics import Evaluation
+from unclass.records import Cost, Record
+from unclass.report.leaderboard import markdown, rewrite, shown, verdict
+from unclass.report.leaderboard_page import page, scatter
+
+ROOT = Path(__file__).parents[2]
+KEPT = sorted((ROOT / "docs" / "leaderboard").glob("*.json"))
+
+
+def write(folder: Path, label: str, name: str, seed: int, asr: float, seconds: float, js: float | None = None) -> None:
+    place = folder / "runs" / f"0-{name}" / label / f"seed{seed}"
+    scores = Evaluation(accuracy_retain=0.9, accuracy_forget=0.1, accuracy_retain_test=0.8, accuracy_forget_test=0.0,
+                        attack_success_rate=asr)  # fmt: skip
+    cost = None if label == "original" else Cost(seconds, 5, 100)
+    Record("compare", label, (name,), seed=seed, original_seed=seed, cost=cost, scores=scores).write(
+        place / "record.json"
+    )
+    if js is not None:
+        failed = Check("recalibration", "accuracy on D_f after recalibration", "residual", "?", "lower", "failed",
+                       carries_verdict=True, values={"unlearned": 0.4})  # fmt: skip
+        near = Check("js-forget", "JS divergence on D_f", "closeness", "?", "lower", "failed", values={"unlearned": js})
+        Audit(
+            Verdict("failed", "No."), (failed, near), subject=Subject("digits", forget_classes=(name,)),
+            noise={"js-forget": (0.1, 0.2)},
+        ).save(place / "audit.json")  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, asr in (("deer", 0.2), ("cat", 0.4)):
+        for seed in (0, 1):
+            write(tmp_path, "original", name, seed, 0.9, 0)
+            write(tmp_path, "retrain", name, seed, asr + 0.02 * seed, 40.0)
+            write(tmp_path, "finetune", name, seed, asr + 0.11, 4.0, 0.6 if not seed else None)
+    return tmp_path
+
+
+def test_figures_are_means_over_classes_of_means_over_seeds(folder: Path) -> None:
+    board = board_of(folder)
+    assert [one.method for one in board.standings] == ["original", "retrain", "finetune"]
+    own = board.standings[2]
+    distance = own.values["asr_distance"]
+    assert distance is not None and (distance.mean, distance.spread) == pytest.approx((0.1, 0.0), abs=1e-9)
+    assert own.values["js"] == Spread(pytest.approx(3.0), 0.0)  # 0.6 is three times the 0.2 between retrained models
+    assert own.values["recalibration"] == Spread(0.4, 0.0) and own.values["probe"] is None
+    assert (own.runs, own.audits, own.verdicts) == (4, 2, {"failed": 2})
+    assert own.reasons == {"accuracy on D_f after recalibration": 2}  # JS fails too, but carries no verdict
+    assert own.reads == "D_r" and (board.classes, board.seeds) == (("cat", "deer"), (0, 1))
+    assert verdict(own) == "failed 2 of 2: accuracy on D_f after recalibration"
+
+
+def test_a_board_comes_back_from_its_file(folder: Path, tmp_path: Path) -> None:
+    board = board_of(folder)
+    assert read_board(board.save(tmp_path / "board.json")) == board
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(InputError, match="is no leaderboard"):
+        read_board(tmp_path / "other.json")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="holds no records"):
+        read_board(tmp_path / "empty")
+
+
+def standings(**columns: list[float]) -> Board:
+    count = len(next(iter(columns.values())))
+    rows = [
+        Standing(f"m{place}", "D_f", 1, 0, 1, {key: Spread(values[place], 0.0) for key, values in columns.items()})
+        for place in range(count)
+    ]
+    return Board("digits", "small-cnn", ("3",), (0, 1), tuple(rows))
+
+
+def test_rank_correlation_counts_better_as_better_whichever_way_a_column_points() -> None:
+    board = standings(accuracy_retain=[0.9, 0.8, 0.7, 0.6], seconds=[1, 2, 3, 4], recalibration=[0.4, 0.3, 0.2, 0.1])
+    found = rank_correlations(board)
+    assert found["accuracy_retain", "seconds"] == pytest.approx(1.0)  # the most accurate is the fastest
+    assert found["recalibration", "seconds"] == pytest.approx(-1.0)  # the fastest is the worst
+
+
+def test_shares_are_per_cents_and_what_is_not_known_is_a_dash() -> None:
+    columns = {column.key: column for column in COLUMNS}
+    assert shown(columns["accuracy_retain"], Spread(0.1234, 0.05)) == "12.3 ± 5.0"
+    assert shown(columns["js"], Spread(3.0, 0.0)) == "3.00" and shown(columns["js"], None) == "–"
+    assert shown(columns["retain_images_read"], Spread(12345.0, 9.0)) == "12,345"
+
+
+def test_a_page_keeps_what_people_wrote_around_the_table(folder: Path) -> None:
+    board = board_of(folder)
+    text = rewrite("", [board])
+    mine = text.replace("# Leaderboard\n", "# Ours\n\nRead with care.\n") + "\nAfter.\n"
+    again = rewrite(mine.replace("| finetune |", "| forged |"), [board])
+    assert again == mine and again.endswith("After.\n")
+
+
+def test_every_row_has_a_cell_for_each_heading(folder: Path) -> None:
+    lines = [line for line in markdown(board_of(folder)).splitlines() if line.startswith("|")]
+    assert len({line.count("|") for line in lines}) == 1 and len(lines) == 2 + 3
+
+
+def test_the_page_fetches_nothing_escapes_names_and_places_every_audited_method(folder: Path) -> None:
+    board = board_of(folder)
+    text = page([replace(board, data="<script>x")])
+    assert "<script>x" not in text and "&lt;script&gt;x" in text
+    assert "http:" not in text and "https:" not in text and "src=" not in text
+    points: list[dict[str, Any]] = scatter(board)["points"]
+    assert [point["name"] for point in points] == ["finetune"]
+
+
+def test_the_command_writes_checks_and_keeps(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page_, kept = tmp_path / "board.md", tmp_path / "board.json"
+    html = tmp_path / "board.html"
+    assert run(["leaderboard", str(folder), "--out", str(page_), "--out", str(html), "--save", str(kept)]) == 0
+    assert run(["leaderboard", str(kept), "--out", str(page_), "--out", str(html), "--check"]) == 0
+    page_.write_text(page_.read_text().replace("finetune", "forged"))
+    assert run(["leaderboard", str(kept), "--out", str(page_), "--check"]) == 1
+    assert run(["leaderboard", str(kept), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["boards"][0]["data"] == ""
+    assert run(["leaderboard", str(kept), "--out", "board.pdf"]) == 2
+
+
+@pytest.mark.skipif(not KEPT, reason="no leaderboard is kept in docs/leaderboard")
+def test_the_leaderboard_of_the_documentation_is_not_stale() -> None:
+    pages = [str(ROOT / "docs" / name) for name in ("leaderboard.md", "leaderboard/page.html")]
+    options = [part for page_ in pages for part in ("--out", page_)]
+    assert run(["leaderboard", *map(str, KEPT), *options, "--check"]) == 0
