@@ -31,7 +31,8 @@ def run(arguments: list[str]) -> int:
     debug = "--debug" in arguments
     try:
         code = _call(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as without a console on Windows
+            sys.stdout.flush()
         return code
     except BrokenPipeError:
         return _silent(BROKEN_PIPE)
