@@ -22,7 +22,8 @@ def left_by(model: nn.Module, split: Split) -> Split:
     if not isinstance(bare, Classifier):
         return split
     card = bare.card
-    return split.without([card.classes.index(name) for name in card.forgotten], card.forgotten_images)
+    gone = [index for index, name in enumerate(card.classes) if name in card.forgotten]
+    return split.without(gone, card.forgotten_images)
 
 
 def check_stays_gone(before: nn.Module, after: nn.Module, split: Split, engine: Engine, what: str) -> None:
