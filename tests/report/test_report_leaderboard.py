@@ -78,7 +78,9 @@ def test_a_board_comes_back_from_its_file(folder: Path, tmp_path: Path) -> None:
 def standings(**columns: list[float]) -> Board:
     count = len(next(iter(columns.values())))
     rows = [
-        Standing(f"m{place}", "D_f", 1, 0, 1, {key: Spread(values[place], 0.0) for key, values in columns.items()})
+        Standing(
+            f"m{place}", "D_f", "method", 1, 0, 1, {key: Spread(values[place], 0.0) for key, values in columns.items()}
+        )
         for place in range(count)
     ]
     return Board("digits", "small-cnn", ("3",), (0, 1), tuple(rows))

@@ -12,6 +12,7 @@ from unclass.comparison.layout import Run, records_in
 from unclass.comparison.plan import ORIGINAL, REFERENCE
 from unclass.comparison.rows import Spread
 from unclass.errors import InputError
+from unclass.methods import Method
 from unclass.methods.lookup import find_method
 from unclass.records import Record, read_record
 from unclass.storage import read_json, write_json
@@ -54,6 +55,7 @@ class Standing:
 
     method: str
     reads: str
+    role: str
     runs: int
     failed: int
     audits: int
@@ -100,9 +102,8 @@ def board_of(folder: Path) -> Board:
         if (place := Run(path.parent).audit).exists():
             audits.setdefault(record.label, []).append(Audit.read(place))
     first = records[0]
-    labels = dict.fromkeys(record.label for record in records)
-    order = sorted(labels, key=lambda label: {ORIGINAL: 0, REFERENCE: 1}.get(label, 2))
-    own = [_standing(label, records, audits.get(label, [])) for label in order]
+    own = [_standing(label, records, audits) for label in dict.fromkeys(record.label for record in records)]
+    own.sort(key=_place)
     seeds = {one.seed if one.original_seed is None else one.original_seed for one in records}
     card = first.original.card if first.original else {}
     return Board(
@@ -112,28 +113,41 @@ def board_of(folder: Path) -> Board:
     )  # fmt: skip
 
 
-def _standing(label: str, records: Sequence[Record], audits: Sequence[Audit]) -> Standing:
+def _place(standing: Standing) -> tuple[float, ...]:
+    """Return what orders the rows: original, retraining, then methods by verdicts, reasons against them, and D_rt."""
+    verdicts, count = standing.verdicts, max(1, standing.audits)
+    kind = {ORIGINAL: 0, REFERENCE: 1}.get(standing.method, 2 if standing.audits else 3)
+    kept = standing.values.get("accuracy_retain_test")
+    good = (verdicts.get("passed", 0) / count, verdicts.get("undecided", 0) / count)
+    return kind, -good[0], -good[1], sum(standing.reasons.values()) / count, -(kept.mean if kept else 0.0)
+
+
+def _standing(label: str, records: Sequence[Record], audited: Mapping[str, Sequence[Audit]]) -> Standing:
+    """Return a method's standing. Every audit also looks at the original and the retrained model: their own figures."""
     own = [record for record in records if record.label == label]
     done = [record for record in own if record.scores is not None]
-    values = {column.key: _over_classes(column, done, records, audits) for column in COLUMNS}
+    audits, role = audited.get(label, ()), {ORIGINAL: "original", REFERENCE: "retrained"}.get(label, "unlearned")
+    seen = audits if role == "unlearned" else [audit for found in audited.values() for audit in found]
+    values = {column.key: _over_classes(column, done, records, seen, role) for column in COLUMNS}
     failed = [
         check.name for one in audits for check in one.checks if check.carries_verdict and check.status == "failed"
     ]
+    kind = kind_of(label)
     return Standing(
-        label, _reads(label), len(done), len(own) - len(done), len(audits), values,
+        label, _reads(label), kind.role if kind else "method", len(done), len(own) - len(done), len(audits), values,
         dict(Counter(one.verdict.status for one in audits)),
         dict(Counter(failed)),
     )  # fmt: skip
 
 
 def _over_classes(
-    column: Column, done: Sequence[Record], records: Sequence[Record], audits: Sequence[Audit]
+    column: Column, done: Sequence[Record], records: Sequence[Record], audits: Sequence[Audit], role: str
 ) -> Spread | None:
     """Return a figure's mean over classes of its means over seeds, and the deviation between classes."""
     groups: dict[tuple[str, ...], list[float]] = {}
     if column.check:
         for audit in audits:
-            _add(groups, audit.subject.forget_classes, _checked(column, audit))
+            _add(groups, audit.subject.forget_classes, _checked(column, audit, role))
     for record in () if column.check else done:
         _add(groups, record.forget_classes, _recorded(column, record, records))
     return Spread.of([mean(values) for values in groups.values()])
@@ -159,10 +173,10 @@ def _recorded(column: Column, record: Record, records: Iterable[Record]) -> floa
     return abs(own - mean(known)) if known and own is not None else None
 
 
-def _checked(column: Column, audit: Audit) -> float | None:
+def _checked(column: Column, audit: Audit, role: str) -> float | None:
     """Return a check's figure; JS divergence in multiples of the largest between retrained models."""
     check = next((one for one in audit.checks if one.key == column.check), None)
-    value = check.values.get("unlearned") if check else None
+    value = check.values.get(role) if check else None
     if column.key != "js" or value is None:
         return value
     band = audit.noise.get(column.check, ())
@@ -171,10 +185,13 @@ def _checked(column: Column, audit: Audit) -> float | None:
 
 def _reads(label: str) -> str:
     """Return in words what data a method reads."""
-    if label == ORIGINAL:
-        return "everything"
-    name = label.partition("@")[0].partition("(")[0]
-    return find_method(name)().needs.words()
+    kind = kind_of(label)
+    return kind().needs.words() if kind else "–"
+
+
+def kind_of(label: str) -> type[Method] | None:
+    """Return the method that a label is of; None for the original."""
+    return None if label == ORIGINAL else find_method(label.partition("@")[0].partition("(")[0])
 
 
 def goodness(board: Board, column: Column) -> Callable[[Standing], float | None]:

@@ -50,7 +50,8 @@ def about(board: Board) -> str:
 def cells(standing: Standing) -> list[str]:
     """Return a method's row."""
     runs = f"{standing.runs}" + (f" ({standing.failed} failed)" if standing.failed else "")
-    name = standing.method + (" (reference)" if standing.method == REFERENCE else "")
+    role = standing.role if standing.method != ORIGINAL else "method"
+    name = standing.method + (f" ({role})" if role != "method" else "")
     figures = [shown(column, standing.values.get(column.key)) for column in COLUMNS]
     return [name, standing.reads, runs, *figures, verdict(standing)]
 
