@@ -19,7 +19,9 @@ from unclass.methods.amnesiac.recorder import UpdateRecorder
 from unclass.reproduction.experiment import find, read_experiment, read_setup
 from unclass.reproduction.schedule import list_jobs, load, make_plans, time_left, why_not
 
-cells, originals = (import_module(f"unclass.comparison.{name}") for name in ("cells", "originals"))
+cells, originals, recording = (
+    import_module(f"unclass.comparison.{name}") for name in ("cells", "originals", "recording")
+)
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 FIGURES = ("attack-success", "time", "attention", "decision-space", "entropy", "recalibration")
 
@@ -166,7 +168,7 @@ def test_amnesiac_without_updates_says_so_and_the_rest_goes_on(
     def full(*_: Any) -> None:
         raise InputError("no space left")
 
-    monkeypatch.setattr(originals, "require_space", full)
+    monkeypatch.setattr(recording, "require_space", full)
     assert command(root, tmp_path / "out", what=str(mine)) == 0
     table = (tmp_path / "out" / "tables" / "table.md").read_text(encoding="utf-8")
     assert "amnesiac: not run: no recorded updates of this model and class." in table

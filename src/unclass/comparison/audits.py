@@ -17,6 +17,7 @@ from unclass.errors import InputError
 from unclass.models import load
 from unclass.records import read_record
 from unclass.storage import Output
+from unclass.training import distributed
 from unclass.training.engine import Engine
 from unclass.typed_json import plain
 
@@ -40,19 +41,26 @@ def audit_cell(plan: Plan, cell: Cell, engine: Engine) -> Audit | None:
     )
     about = {"unlearned": _about(run, cell.spec)} | ({"retrained": _about(others[0], REFERENCE)} if others else {})
     found = _earlier(run.audit, plan, cell, models, about)
-    if found is not None:
-        return found
+    if distributed.first_says(found is not None):
+        return found or Audit.read(run.audit)
     with claimed(run.folder):
         found = _earlier(run.audit, plan, cell, models, about)  # another process may just have finished it
-        if found is None:
-            with Output(run.audit, force=True):
-                retrained = [model for role, model in models.items() if role not in ("original", "unlearned")]
-                found = audit(
-                    models["unlearned"], models["original"], plan.data, cell.classes, retrained,
-                    engine=engine, seed=cell.seed, about=about, workers=plan.settings.workers,
-                )  # fmt: skip
-                found.save(run.audit)
-    return found
+        if not distributed.first_says(found is not None):
+            with Output(run.audit, force=True, writes=distributed.is_first()):
+                found = _made(plan, cell, models, about, engine)
+                if distributed.is_first():
+                    found.save(run.audit)
+    return found or Audit.read(run.audit)
+
+
+def _made(
+    plan: Plan, cell: Cell, models: Mapping[str, nn.Module], about: Mapping[str, Mapping[str, Any]], engine: Engine
+) -> Audit:
+    retrained = [model for role, model in models.items() if role not in ("original", "unlearned")]
+    return audit(
+        models["unlearned"], models["original"], plan.data, cell.classes, retrained,
+        engine=engine, seed=cell.seed, about=about, workers=plan.settings.workers,
+    )  # fmt: skip
 
 
 def _earlier(

@@ -122,7 +122,7 @@ def compared(plan: Plan, executor: Executor | Engine, *, audited: bool = True, t
     if plan.strict:
         check_recorded(plan)
     where = Here(Worker(plan, executor)) if isinstance(executor, Engine) else executor
-    order = cells_of(plan, audited=audited and distributed.is_first())
+    order = cells_of(plan, audited=audited)
     found: dict[Cell, Done] = {}
     for step in steps(plan, order, where):
         found[step.done.cell] = step.done
