@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from statistics import mean
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -11,7 +12,7 @@ from unclass.comparison.plan import ORIGINAL, REFERENCE
 from unclass.report.leaderboard import about, cells, disagreement, title
 
 LEFT = ("recalibration", "probe", "relearning")
-WIDTH, HEIGHT, EDGE = 730, 360, (50, 20)
+WIDTH, HEIGHT, EDGE, LABEL = 660, 360, (50, 20), (150, 11)
 
 
 def page(boards: Sequence[Board]) -> str:
@@ -52,7 +53,7 @@ def scatter(board: Board) -> dict[str, Any]:
     """Return where each method lies: harm on D_rt beside retraining, what is left of the class, and its time."""
     reference = next((one for one in board.standings if one.method == REFERENCE), None)
     methods = [one for one in board.standings if one.method not in (REFERENCE, ORIGINAL)]
-    found = [(one, _harm(one, reference), _left(one)) for one in methods]
+    found = [(one, _harm(one, reference), _left(one, reference)) for one in methods]
     known = [(one, harm, left) for one, harm, left in found if harm is not None and left is not None]
     most_harm = max((harm for _, harm, _ in known), default=0.0) or 0.01
     most_left = max((left for _, _, left in known), default=0.0) or 0.01
@@ -63,12 +64,13 @@ def scatter(board: Board) -> dict[str, Any]:
         points.append(
             {
                 "name": one.method, "reads": one.reads,
-                "x": round(EDGE[0] + WIDTH * harm / most_harm, 1),
+                "x": round(EDGE[0] + WIDTH * math.sqrt(harm / most_harm), 1),
                 "y": round(EDGE[1] + HEIGHT * (1 - left / most_left), 1),
                 "r": round(3 + 3 * math.log10(1 + 10 * seconds), 1),
                 "told": f"{one.method}: {100 * harm:.1f} points, {100 * left:.1f} %, {seconds:.2f} s",
             }
         )  # fmt: skip
+    _label(points)
     return {"points": points, "most_harm": f"{100 * most_harm:.1f}", "most_left": f"{100 * most_left:.0f}"}
 
 
@@ -79,7 +81,22 @@ def _harm(standing: Standing, reference: Standing | None) -> float | None:
     return max(0.0, best.mean - own.mean) if own and best else None
 
 
-def _left(standing: Standing) -> float | None:
-    """Return the worst of the checks on what is left of the class."""
-    found = [value.mean for key in LEFT if (value := standing.values.get(key)) is not None]
-    return max(0.0, *found) if found else None
+def _left(standing: Standing, reference: Standing | None) -> float | None:
+    """Return what is left of the class beyond what a retrained model knows of it, over the checks that look for it."""
+    found = []
+    for key in LEFT:
+        own, known = standing.values.get(key), reference.values.get(key) if reference else None
+        if own is not None:
+            found.append(max(0.0, own.mean - (known.mean if known else 0.0)))
+    return mean(found) if found else None
+
+
+def _label(points: list[dict[str, Any]]) -> None:
+    """Write names only where there is room: the others show theirs when pointed at."""
+    taken: list[tuple[float, float]] = []
+    for point in sorted(points, key=lambda one: (-one["y"], one["x"])):
+        x, y = point["x"], point["y"]
+        free = all(abs(y - other[1]) > LABEL[1] or abs(x - other[0]) > LABEL[0] for other in taken)
+        point["label"] = point["name"] if free else ""
+        if free:
+            taken.append((x, y))
