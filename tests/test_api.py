@@ -109,7 +109,7 @@ def test_train_takes_names_and_changes_to_the_recipe(engine: Engine) -> None:
         ({"classes": []}, "no class to forget"),
         ({"classes": ["3"], "method": "fishr"}, "did you mean fisher"),
         ({"classes": ["3"], "method": "finetune", "epoch": 2}, "did you mean epochs"),
-        ({"classes": ["3"], "lr": -1}, "lr is -1"),
+        ({"classes": ["3"], "pace": -1}, "pace is -1"),
     ],
 )
 def test_bad_input_is_an_input_error(trained: Classifier, digits: ImageData, call: dict, expected: str) -> None:
@@ -245,3 +245,10 @@ def test_a_batch_of_one_with_batch_norm_is_explained(engine: Engine) -> None:
     with pytest.raises(InputError, match="batch norm was given one image and needs two; add images"):
         unclass.forget(network, one, [3], "random-labels", forget_only=True, engine=engine, batch_norm="train")
     unclass.forget(network, one, [3], "random-labels", forget_only=True, engine=engine)
+
+
+def test_a_record_holds_what_the_method_found_of_itself(trained: Classifier, digits: ImageData, engine: Engine) -> None:
+    found = unclass.record_of(unclass.forget(trained, digits, "3", "boundary-shift", engine=engine))
+    assert found.findings.keys() == {"still_in_class", "membership_gap", "harm"}
+    worse = {**found.findings, "still_in_class": 0.5}
+    assert any("still taken for the class" in line for line in configure("boundary-shift").remarks(worse))

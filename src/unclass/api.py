@@ -163,6 +163,7 @@ def forget(
         record = replace(
             describe_run(case.given, case.data, case.split, chosen, settings, engine, digests=output is not None),
             label=name_of(chosen), cost=outcome.cost(), before=scores[0], scores=scores[1],
+            findings=outcome.findings, remarks=tuple(chosen.remarks(outcome.findings)),
             weights=weights_digest(result),
         )  # fmt: skip
         if isinstance(result, Classifier):

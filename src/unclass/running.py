@@ -101,6 +101,7 @@ def unlearn(model: nn.Module, split: Split, method: Method, engine: Engine, sett
         forget=batches(split.forget) if Needs.FORGET in needs else Withheld("D_f"),
         retain=Counted(batches(split.retain)) if Needs.RETAIN in needs else Withheld("D_r"),
         classes=split.gone,
+        earlier=tuple(index for index in split.gone if index not in split.classes),
     )
     work = in_full_precision(model)
     outcome = _run(check(method), work, data, engine, settings)

@@ -9,7 +9,7 @@ from unclass.api import forget as run_forget
 from unclass.api import record_of
 from unclass.arguments import DEFAULT_METHOD, model_and_data
 from unclass.cli import options as o
-from unclass.cli.console import give_json, note, say
+from unclass.cli.console import as_options, give_json, note, say
 from unclass.cli.erased import names_erased, tell_erased
 from unclass.cli.ledger import LedgerFile
 from unclass.data import DataOptions, ImageData
@@ -92,6 +92,8 @@ def tell(record: Record, out: Path) -> None:
     if record.forget_list is None and "renamed" not in record.written:
         note(f"the name {names} still stands in {out} (card, configuration, metadata); --rename-class replaces it")
     say(f"{out}: forgot {names} with {record.method} in {seconds:.1f} s; record: {out.with_suffix('.json')}")
+    for remark in record.remarks:
+        note(f"remark: {as_options(remark)}")
     if record.scores is not None:
         say(o.score_lines(record.scores, record.before))
 

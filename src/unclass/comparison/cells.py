@@ -71,7 +71,10 @@ def _work(
                 if isinstance(method, Prepared):
                     cost = replace(cost, updates=kept_cost(plan, method, cell.seed))
                 mark_forgotten(model, split, plan.data.classes)
-                about = replace(about, cost=cost, weights=weights_digest(model))
+                noted = tuple(method.remarks(outcome.findings))
+                about = replace(
+                    about, cost=cost, weights=weights_digest(model), findings=outcome.findings, remarks=noted
+                )
             sets = predict_sets(model, split, engine, workers=settings.workers)
             about = replace(about, scores=Evaluation.of(sets))
             if writes:

@@ -142,11 +142,15 @@ def _classes_of(data: ImageData, classes: tuple[int, ...], rows: Tensor) -> tupl
 
 @dataclass(frozen=True)
 class TrainingData:
-    """All that a method may see: batches of D_f and D_r, and which classes go."""
+    """All that a method may see: batches of D_f and D_r, and which classes go.
+
+    `classes` are those of D_f and those that the model had forgotten before, `earlier` says which these are.
+    """
 
     forget: BatchSource
     retain: BatchSource
     classes: tuple[int, ...]
+    earlier: tuple[int, ...] = ()
 
     def sample(self, most: int) -> BatchSource:
         """Return batches of at most so many images of D_r, as many of each class as can be; 0 means all of D_r."""

@@ -1,6 +1,6 @@
 """What every unlearning method is: options in a frozen dataclass, the algorithm in a call, and what it declares."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Flag, auto
 from pathlib import Path
@@ -110,6 +110,10 @@ class Method(Protocol):
 
     def passes(self, counts: Counts) -> Passes:
         return Passes()
+
+    def remarks(self, findings: Mapping[str, float]) -> list[str]:
+        """Say in a line each what of its own findings, left in `engine.findings`, is not good, and what to do."""
+        return []
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module: ...
 

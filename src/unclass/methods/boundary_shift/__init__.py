@@ -1,5 +1,6 @@
 """Boundary Shift, our own: the last layers are moved to where the retrained model would have its boundary."""
 
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -13,9 +14,10 @@ from unclass.data.split import TrainingData
 from unclass.errors import InputError
 from unclass.methods.boundary_shift.head_rows import forget_rows
 from unclass.methods.boundary_shift.objective import Level, targets
+from unclass.methods.boundary_shift.remarks import remarks
 from unclass.methods.boundary_shift.seen import Change, Seen, as_it_is, outputs, stem_features
 from unclass.methods.boundary_shift.statistics import Versions, batch_norm_moments, subtract_moments
-from unclass.methods.boundary_shift.tail import Tail
+from unclass.methods.boundary_shift.tail import HARM, Tail
 from unclass.methods.boundary_shift.views import CANDIDATES, View, unseen_like
 from unclass.methods.method import Counts, Method, Needs, Passes, option
 from unclass.models.cut import Cut, tail_of_share
@@ -45,7 +47,8 @@ class BoundaryShift(Method):
 
     A step is at most `pace` · ‖w‖ long: (10π)^1.5 of it where π is below a tenth, and a tenth of it where running
     means cannot follow. Training ends with the first round of `steps` that leaves hardly an image of D_f in the class;
-    a round that moves the outputs of strangers too far (`strangers.py`) is taken back.
+    a round that moves the outputs of strangers too far (`strangers.py`) is taken back: by more than half a nat, or
+    (10π)^⅔ of that where π is below a tenth, since ten of forty classes may not cost more than one of ten.
 
     Without batch norm there is one version of the statistics. A network that cannot be cut is trained whole.
     `retain_sample` images of D_r, if given, are trained in between to stay as they are.
@@ -86,9 +89,9 @@ class BoundaryShift(Method):
         unlearned = engine.place(deepcopy(model)).eval()
         quick = replace(engine, checkpoint=None, observer=None)  # seconds: nothing to resume
         tail = self.look(unlearned, data, quick)
-        small = (self.share(data, tail.forget.targets.shape[1]) / USUAL_SHARE) ** 1.5
-        pace = self.pace * min(1.0, max(small, LEAST_PACE))
-        harm = tail.train(quick, pace=pace, steps=self.steps, rounds=self.rounds, weight=self.evenness)
+        small = min(1.0, self.share(data, tail.forget.targets.shape[1]) / USUAL_SHARE)
+        pace, limit = self.pace * max(small**1.5, LEAST_PACE), HARM * small ** (2 / 3)
+        harm = tail.train(quick, pace=pace, steps=self.steps, rounds=self.rounds, weight=self.evenness, limit=limit)
         with quick.arithmetic():
             forget_rows(tail.head, data.classes, tail.part, list(tail.batches(0)))
         engine.steps += quick.steps
@@ -96,16 +99,20 @@ class BoundaryShift(Method):
         engine.findings |= {"still_in_class": held, "membership_gap": gap, "harm": harm}
         return unlearned.eval()
 
+    def remarks(self, findings: Mapping[str, float]) -> list[str]:
+        return remarks(findings)
+
     def share(self, data: TrainingData, classes: int) -> float:
-        """Return π."""
-        return self.class_share or len(data.classes) / classes
+        """Return π; what was forgotten before has no share any more."""
+        now, left = len(data.classes) - len(data.earlier), classes - len(data.earlier)
+        return self.class_share or now / left
 
     def look(self, model: nn.Module, data: TrainingData, engine: Engine) -> Tail:
         """Return the tail with all that it needs: what the stem makes of each image, and what should become of it."""
         x, _ = engine.move(*next(iter(data.forget)))
         cut, head = split(model, x, self.tail_share), find_head(model, x)
         images = min(self.images, max(LEAST_IMAGES, MOST_TARGETS // len(head.weight)))
-        forget = Indexed(sampled(data.forget, images * len(data.classes)))
+        forget = Indexed(sampled(data.forget, images * (len(data.classes) - len(data.earlier))))
         kinds: dict[str, tuple[Indexed, Change]] = {"forget": (forget, as_it_is)}
         if view := choose_view(model, forget, data.classes, engine):
             kinds["views"] = forget, view

@@ -56,11 +56,13 @@ class Tail:
             value = value + weight * (self.level.distance(logits[0]) + self.level.distance(logits[1]))
         return value
 
-    def train(self, engine: Engine, *, pace: float, steps: int, rounds: int, weight: float) -> float:
+    def train(
+        self, engine: Engine, *, pace: float, steps: int, rounds: int, weight: float, limit: float = HARM
+    ) -> float:
         """Train in rounds of so many steps until the class is gone; return how far the outputs of strangers moved.
 
-        A round that moves them too far is taken back, and the next has a third of the pace. The head stays as it is:
-        the other classes keep the rows by which they are told.
+        A round that moves them by more than `limit` is taken back, and the next has a third of the pace. The head stays
+        as it is: the other classes keep the rows by which they are told.
         """
         turns = cycle(range(len(self.forget.features)))
 
@@ -87,7 +89,7 @@ class Tail:
                     )  # fmt: skip
                 average.use(self.part)
                 self.versions.use(0)
-                if not strangers.moved(self.part, engine) <= HARM:
+                if not strangers.moved(self.part, engine) <= limit:
                     self.part.load_state_dict(start)
                     pace /= 3
                 elif self.held(engine) <= HELD:
