@@ -99,7 +99,7 @@ def test_without_a_grid_learning_rates_are_tried(held: ImageData, original: Clas
     "arguments, says",
     [
         ({"method": "logit-mask"}, "has no learning rate to try"),
-        ({"method": "boundary-shift"}, "finds its learning rate itself"),
+        ({"method": "boundary-shift"}, "has no learning rate to try; say which of its options"),
         ({"method": "random-labels", "share": 1.5}, "cannot be held back"),
         ({"method": "random-labels", "grid": {"lt": [1]}}, "unknown option 'lt'"),
         ({"method": "random-labels", "classes": []}, "no class to forget"),

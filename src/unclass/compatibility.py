@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from unclass.data import ImageData
 from unclass.errors import InputError
 from unclass.models import Card, Classifier
-from unclass.models.any_model import inner, with_logits
+from unclass.models.any_model import HALF, inner, with_logits
 from unclass.models.any_output import weight_dtype
 
 
@@ -20,7 +20,8 @@ def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the 
     check_fit(inner(model), data, where)
     check_finite(model, where)
     kind = precision_of(data)
-    check_precision(inner(model), kind, where)
+    if weight_dtype(inner(model)) not in HALF or not holds_bytes(data):  # bytes become what half precision asks for
+        check_precision(inner(model), kind, where)
     try:
         return with_logits(model, torch.zeros(2, *data.train.shape, dtype=kind), len(data.classes), head)
     except (RuntimeError, ValueError, TypeError) as error:
@@ -31,9 +32,17 @@ def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the 
 
 def precision_of(data: ImageData) -> torch.dtype:
     """Return the precision that batches of a data set come in: 32 bits where it holds bytes."""
+    return torch.float32 if holds_bytes(data) else _one_image(data).dtype
+
+
+def holds_bytes(data: ImageData) -> bool:
+    """Whether a data set holds pixels, and not numbers that its owner made of them."""
+    return not _one_image(data).is_floating_point()
+
+
+def _one_image(data: ImageData) -> Tensor:
     images = data.train if len(data.train) else data.test
-    pixels = images.read(torch.arange(1)) if len(images) else torch.zeros(0)
-    return pixels.dtype if pixels.is_floating_point() else torch.float32
+    return images.read(torch.arange(1)) if len(images) else torch.zeros(0)
 
 
 def check_precision(model: nn.Module, given: torch.dtype, where: str = "the model") -> None:

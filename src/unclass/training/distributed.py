@@ -56,22 +56,25 @@ def first_says(answer: bool) -> bool:
     return answer if world()[1] == 1 else total(torch.tensor(float(answer and is_first()))) > 0
 
 
-def share(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Return this process's part of a batch; one with fewer images than processes is given to each of them whole."""
+def share(x: Tensor, y: Tensor, *, whole: bool = False) -> tuple[Tensor, Tensor]:
+    """Return this process's part of a batch; one with fewer images than processes is given to each of them whole.
+
+    So is every batch if `whole`.
+    """
     rank, size = world()
-    _present.dealt = 1 < size <= len(x)
+    _present.dealt = 1 < size <= len(x) and not whole
     return (x[rank::size], y[rank::size]) if _present.dealt else (x, y)
 
 
 def share_pair(
-    first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]
+    first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], *, whole: bool = False
 ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
     """Return this process's part of two batches; unless both can be dealt out evenly, everyone takes all of both.
 
     Evenly, since a loss is a sum of two means then: their parts in every process weigh the same.
     """
     rank, size = world()
-    _present.dealt = size > 1 and not len(first[0]) % size and not len(second[0]) % size
+    _present.dealt = size > 1 and not whole and not len(first[0]) % size and not len(second[0]) % size
     if not _present.dealt:
         return first, second
     (x, y), (u, v) = first, second

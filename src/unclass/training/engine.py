@@ -117,6 +117,7 @@ class Engine:
         optimiser: Optimiser = "sgd",
         batch_norm: BatchNormMode = "train",
         clip: float | None = None,
+        whole: bool = False,
         until: Callable[[], bool] | None = None,
         resumable: bool = True,
         what: str = "training",
@@ -124,7 +125,8 @@ class Engine:
         """Minimise `loss(model, x, y)` over the batches; change `model` in place and return it.
 
         Over pairs (`Paired`, `Turns`) the loss is given two batches, each (x, y). The run ends early when `until()`
-        is true after a step. `clip` is the most that the norm of a gradient may be. Of several fits in one method, all
+        is true after a step. `clip` is the most that the norm of a gradient may be. A loss that is no mean over images
+        must be given every batch `whole`: then several processes do not share it. Of several fits in one method, all
         but the last must not be `resumable`: they are done
         again when the method is.
         """
@@ -155,7 +157,7 @@ class Engine:
                 for group in steps.param_groups:
                     group["lr"] = learning_rate(schedule, lr, position.step / max(total, 1))
                 try:
-                    self._step(forward, steps, loss, batch, clip)
+                    self._step(forward, steps, loss, batch, clip, whole)
                 except Diverged as error:
                     kept.remove()
                     at = f"{what}, step {position.step + 1} of {total} (lr {lr})"
@@ -181,8 +183,9 @@ class Engine:
         loss: Loss,
         batch: tuple[Any, Any],
         clip: float | None = None,
+        whole: bool = False,
     ) -> None:
-        first, second, count = self._share(batch)
+        first, second, count = self._share(batch, whole)
         optimiser.zero_grad(set_to_none=True)
         with self.arithmetic():
             value = distributed.part_of_mean(loss(model, first, second), count)
@@ -195,12 +198,12 @@ class Engine:
             nn.utils.clip_grad_norm_(parameters, clip)
         optimiser.step()
 
-    def _share(self, batch: tuple[Any, Any]) -> tuple[Any, Any, int]:
+    def _share(self, batch: tuple[Any, Any], whole: bool = False) -> tuple[Any, Any, int]:
         """Return this process's part of a batch or of a pair of batches, on the device, and how many images it has."""
         if isinstance(batch[0], Tensor):
-            x, y = self.move(*distributed.share(*batch))
+            x, y = self.move(*distributed.share(*batch, whole=whole))
             return x, y, len(x)
-        first, second = (self.move(*one) for one in distributed.share_pair(*batch))
+        first, second = (self.move(*one) for one in distributed.share_pair(*batch, whole=whole))
         return first, second, len(first[0]) + len(second[0])
 
 

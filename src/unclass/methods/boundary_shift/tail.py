@@ -85,7 +85,7 @@ class Tail:
                 with suppress(Diverged):
                     engine.fit(
                         self.part, draws, loss, epochs=1, lr=pace * size / slope, clip=slope, schedule="one-cycle",
-                        batch_norm="frozen", what="boundary shift",
+                        batch_norm="frozen", whole=self.level is not None, what="boundary shift",
                     )  # fmt: skip
                 average.use(self.part)
                 self.versions.use(0)
