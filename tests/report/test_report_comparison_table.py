@@ -1,5 +1,7 @@
 """The comparison's table says of each method what the audit found and why."""
 
+from dataclasses import replace
+
 from audit_example import full_audit, rows
 
 from unclass.report.comparison_table import first_shown, lines, subtitle
@@ -24,3 +26,13 @@ def test_the_page_opens_on_the_default_method_and_says_what_was_compared() -> No
     assert first_shown(AUDITS) == 1 and first_shown(AUDITS[:1]) == 0
     about = subtitle(AUDITS, rows(METHODS))
     assert (about["data"], about["erased"], about["runs"]) == ("cifar10", "deer", "2 runs of each method")
+
+
+def test_over_several_classes_the_worst_verdict_is_shown_and_how_often_it_was_given() -> None:
+    failed = AUDITS[3]
+    passed = replace(failed, verdict=replace(failed.verdict, status="passed"))
+    line = next(line for line in lines(rows(METHODS), [passed, failed, passed]) if line.method == "fisher")
+    assert (line.verdict, line.audit) == ("failed", 1)
+    assert line.why == "1 of 3 classes: accuracy on D_f after recalibration, population attack"
+    line = next(line for line in lines(rows(METHODS), [passed, passed]) if line.method == "fisher")
+    assert (line.verdict, line.why) == ("passed", "2 of 2 classes")

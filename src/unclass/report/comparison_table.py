@@ -12,6 +12,9 @@ from unclass.comparison.rows import Row
 from unclass.metrics import SCORES
 from unclass.report.table import cells
 
+GRAVEST: tuple[Outcome, ...] = ("failed", "undecided", "passed without reference", "passed")
+MOST_NAMED = 2  # the page of the audit names them all
+
 
 @dataclass(frozen=True)
 class Line:
@@ -27,9 +30,17 @@ class Line:
 
 
 def lines(rows: Sequence[Mapping[str, Any]], audits: Sequence[Audit]) -> list[Line]:
-    """Return a line for each row; the original and the reference are pinned."""
-    places = {audit.subject.method: place for place, audit in reversed(list(enumerate(audits)))}
-    return [_line(row, places.get(str(row["method"])), audits) for row in rows]
+    """Return a line for each row; the original and the reference are pinned.
+
+    Over several classes a method's line has the worst verdict that it got, and says how often it got it.
+    """
+    return [_line(row, worst(str(row["method"]), audits), audits) for row in rows]
+
+
+def worst(method: str, audits: Sequence[Audit]) -> int | None:
+    """Return the place of a method's gravest audit, the first of these; None where it was not audited."""
+    own = [place for place, audit in enumerate(audits) if audit.subject.method == method]
+    return min(own, key=lambda place: GRAVEST.index(audits[place].verdict.status), default=None)
 
 
 def first_shown(audits: Sequence[Audit]) -> int:
@@ -57,18 +68,23 @@ def _line(row: Mapping[str, Any], place: int | None, audits: Sequence[Audit]) ->
         tuple(zip(cells(Row.read(row)), keys, strict=True)),
         place,
         None if verdict is None else verdict.status,
-        "" if place is None else _why(audits[place]),
+        "" if place is None else _why(audits[place], [one for one in audits if one.subject.method == method]),
         _mark(method),
         method in (ORIGINAL, REFERENCE),
     )
 
 
-def _why(audit: Audit) -> str:
-    """Return the checks that decided, by name."""
-    if audit.verdict.status in ("failed", "undecided"):
-        grave = [check.name for check in audit.checks if check.carries_verdict and check.status == audit.verdict.status]
-        return ", ".join(grave) or "the self-check does not hold"
-    return ""
+def _why(audit: Audit, own: Sequence[Audit]) -> str:
+    """Return the checks that decided, by name; of several audits also how many ended so."""
+    status = audit.verdict.status
+    alike = sum(one.verdict.status == status for one in own)
+    often = f"{alike} of {len(own)} classes" if len(own) > 1 else ""
+    if status not in ("failed", "undecided"):
+        return often
+    grave = [check.name for check in audit.checks if check.carries_verdict and check.status == status]
+    names = ", ".join(grave[:MOST_NAMED]) or "the self-check does not hold"
+    more = f" and {len(grave) - MOST_NAMED} more" if len(grave) > MOST_NAMED else ""
+    return f"{often}: {names}{more}" if often else f"{names}{more}"
 
 
 def _mark(method: str) -> str:
