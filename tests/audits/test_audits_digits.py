@@ -201,7 +201,10 @@ def test_the_command_writes_the_audit_and_leaves_with_its_verdict(
     assert "</html>" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
-def test_bad_input_is_one_line_and_code_two(paths: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line_and_code_two(
+    paths: dict[str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     start = ["audit", paths["mask"], "--original", paths["original"], "--data", "digits"]
     for arguments, words in (
         ([*start, "--class", "eleven"], "unknown class"),
