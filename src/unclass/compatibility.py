@@ -19,8 +19,9 @@ def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the 
     """
     check_fit(inner(model), data, where)
     check_finite(model, where)
-    kind = precision_of(data)
-    if weight_dtype(inner(model)) not in HALF or not holds_bytes(data):  # bytes become what half precision asks for
+    stored = stored_precision(data)
+    kind = stored if stored.is_floating_point else torch.float32
+    if weight_dtype(inner(model)) not in HALF or stored.is_floating_point:  # bytes become what half precision asks for
         check_precision(inner(model), kind, where)
     try:
         return with_logits(model, torch.zeros(2, *data.train.shape, dtype=kind), len(data.classes), head)
@@ -30,19 +31,10 @@ def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the 
         raise does_not_take(data.train.shape, error, where) from error
 
 
-def precision_of(data: ImageData) -> torch.dtype:
-    """Return the precision that batches of a data set come in: 32 bits where it holds bytes."""
-    return torch.float32 if holds_bytes(data) else _one_image(data).dtype
-
-
-def holds_bytes(data: ImageData) -> bool:
-    """Whether a data set holds pixels, and not numbers that its owner made of them."""
-    return not _one_image(data).is_floating_point()
-
-
-def _one_image(data: ImageData) -> Tensor:
+def stored_precision(data: ImageData) -> torch.dtype:
+    """Return what a data set holds: bytes, which batches turn into 32 bits, or numbers that its owner made of them."""
     images = data.train if len(data.train) else data.test
-    return images.read(torch.arange(1)) if len(images) else torch.zeros(0)
+    return images.read(torch.arange(1)).dtype if len(images) else torch.float32
 
 
 def check_precision(model: nn.Module, given: torch.dtype, where: str = "the model") -> None:
