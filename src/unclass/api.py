@@ -61,7 +61,7 @@ def record_of(model: nn.Module) -> Record:
 
 
 def train(
-    data: ImageData | str,
+    data: ImageData | str | Path,
     model: str | None = None,
     *,
     seed: int = 0,
@@ -86,7 +86,7 @@ def train(
     Example: `model = unclass.train("digits", epochs=5, out="digits.safetensors")`
     """
     output = _output(out, force)
-    images = load_data(data, data_options or DataOptions()) if isinstance(data, str) else data
+    images = load_data(data, data_options or DataOptions()) if isinstance(data, str | Path) else data
     method = configure("retrain", data=images.name, preset=preset, options=recipe)
     assert isinstance(method, Retrain)
     name = model or DEFAULT_MODELS.get(images.name, "resnet-18")

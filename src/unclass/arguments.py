@@ -11,7 +11,7 @@ from torch import nn
 
 from unclass.compatibility import check_fit, check_precision, does_not_take, usable
 from unclass.data import Batches, DataOptions, ImageData, Split, image_data, listed_rows, load_data
-from unclass.data.classes import expand_labels, find_class, indices
+from unclass.data.classes import expand_labels, find_class, indices, is_index
 from unclass.errors import InputError
 from unclass.forgotten import left_by
 from unclass.methods import Method
@@ -129,9 +129,34 @@ def model_and_data(
     known = how.open_alone(path)
     asked = known if known is not None else nn.Identity()
     images = data_for(asked, data, labels, forget_only=forget_only, test=test, data_options=data_options)
-    found = known if known is not None else how.open(path, images.classes, images.train.shape)
-    check_fit(found, images, str(path or how.spec))
-    return found, images
+    if known is None:
+        unnamed = forget_only and not (data_options and data_options.classes)
+        known, images = opened_for(how, path, images, unnamed=unnamed)
+    check_fit(known, images, str(path or how.spec))
+    return known, images
+
+
+def opened_for(how: Opening, path: Path | None, images: ImageData, *, unnamed: bool) -> tuple[Classifier, ImageData]:
+    """Open a network that does not say what its classes and pictures are, for the data that does.
+
+    Where the classes are `unnamed`, it is the weights that say how many there are: 0, 1, …
+    """
+    if not unnamed:
+        return how.open(path, images.classes, images.train.shape), images
+    count = how.count(path, images.train.shape)
+    found = how.open(path, indices(count), images.train.shape)
+    return found, with_indices(images, count)
+
+
+def with_indices(images: ImageData, count: int) -> ImageData:
+    """Return images whose classes have no names as those of a model with so many outputs."""
+    found = images.classes
+    if len(found) < count and found == indices(len(found)):
+        return replace(images, classes=indices(count))
+    if len(found) != count:
+        given = f"the data has {len(found)} classes, the model {count} outputs"
+        raise InputError(f"{given}; correct the labels, which go from 0 to {count - 1}")
+    return images
 
 
 def check_is_model(model: object) -> None:
@@ -165,21 +190,16 @@ def data_for(
     if isinstance(data, ImageData):
         return data
     bare, options = inner(model), data_options or DataOptions()
-    if isinstance(data, str):
-        return load_data(data, asked_by(bare, options, labels, forget_only=forget_only))
+    if isinstance(data, str | Path):
+        found = load_data(data, asked_by(bare, options, labels, forget_only=forget_only))
+        unnamed = forget_only and not options.classes and not isinstance(bare, Classifier | nn.Identity)
+        return with_indices(found, class_count(bare, found)) if unnamed else found
     options = asked_by(bare, options)
     both = isinstance(data, tuple | list) and len(data) == 2
     options = replace(options, only=options.classes if (forget_only or test) and not both else ())
     train, held_out = data if both else (None, data) if test else (data, None)
     found = image_data(train, held_out, options=options)
-    if isinstance(bare, nn.Identity):
-        return found
-    count = class_count(bare, found)
-    if len(found.classes) < count and found.classes == indices(len(found.classes)):
-        found = replace(found, classes=indices(count))
-    if len(found.classes) != count:
-        raise InputError(f"the data has {len(found.classes)} classes, the model {count} outputs; correct the labels")
-    return found
+    return found if isinstance(bare, nn.Identity) else with_indices(found, class_count(bare, found))
 
 
 def asked_by(
@@ -194,12 +214,19 @@ def asked_by(
     if not classes:
         raise InputError("the class of the images to forget was not given; name it with `classes`")
     if not where.classes:
-        raise InputError(
-            "the model does not name its classes, so which to forget is unknown; give `class_names` FILE "
-            "(in Python: data_options=DataOptions(classes=…))"
-        )
+        where = replace(where, classes=_up_to(expand_labels(classes, ())))
     found = (find_class(where.classes, label, " in the model") for label in expand_labels(classes, where.classes))
     return replace(where, only=tuple(where.classes[index] for index in found))
+
+
+def _up_to(labels: Sequence[Label]) -> tuple[str, ...]:
+    """Return names for the classes of a model that names none, as far as they are asked for: by index, that is."""
+    if names := [label for label in labels if not is_index(str(label))]:
+        raise InputError(
+            f"the model does not name its classes, so which is {names[0]!r} is unknown; give its index, or "
+            "`class_names` FILE (in Python: data_options=DataOptions(classes=…))"
+        )
+    return indices(max(2, 1 + max(int(label) for label in labels)))
 
 
 def class_count(model: nn.Module, data: ImageData) -> int:

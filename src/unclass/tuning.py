@@ -72,7 +72,7 @@ class Tuning:
 
 
 def tune(
-    data: ImageData | str,
+    data: ImageData | str | Path,
     classes: Classes,
     method: str | Method,
     grid: Mapping[str, Sequence[Any]] | None = None,
@@ -193,12 +193,12 @@ class _Bench:
 _JUDGED = ("accuracy_retain_test", "accuracy_forget_test")
 
 
-def _without_judges(data: ImageData | str, share: float, options: DataOptions | None) -> ImageData:
+def _without_judges(data: ImageData | str | Path, share: float, options: DataOptions | None) -> ImageData:
     """Return the data with a share of its training images in place of its test images."""
     if not 0 < share < 1:
         raise InputError(f"a share of {share} cannot be held back; give a number between 0 and 1, such as 0.1")
     options = options or DataOptions()
-    if isinstance(data, str):
+    if isinstance(data, str | Path):
         return load_data(data, replace(options, validation=share))
     return data if "validation" in data.details else held_back(data, share, options.split_seed)
 

@@ -7,10 +7,14 @@ import pytest
 import torch
 from PIL import Image
 
+import unclass
+from unclass.checkup import worst
 from unclass.cli import run
 from unclass.data import DataOptions, ImageData, load_data
+from unclass.errors import InputError
 from unclass.models import Classifier, load, save
 from unclass.models.networks.small_cnn import SmallCNN
+from unclass.models.origins import make_network
 
 NAMES = [f"n{number:06}" for number in range(10)]
 
@@ -107,7 +111,79 @@ def test_one_persons_pictures_are_enough_for_a_network_that_names_no_classes(tmp
     model = ["--model", "small-cnn", "--model-set", "width=8", "--weights", "weights.pt", "--forget-only"]
     command = ["forget", *model, "--data", "folder:ben", "--class", "ben", "--out", "out.pt"]
     assert run([*command]) == 2
-    assert "--classes FILE" in capsys.readouterr().err
+    assert "give its index, or --classes FILE" in capsys.readouterr().err
     assert run([*command, "--classes", "names.txt", "--json"]) == 0
     assert json.loads((tmp_path / "out.json").read_text())["forget_classes"] == ["ben"]
     assert run([*command, "--classes", "weights.pt"]) == 2
+
+
+CLASSES = 7
+FACTORY = """
+from torch import nn
+def tiny(num_classes=2):
+    pooled = nn.AdaptiveAvgPool2d(1), nn.Flatten()
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), *pooled, nn.Linear(4, num_classes))
+def of_seven():
+    return tiny(7)
+"""
+
+
+def weights_of(spec: str) -> dict[str, torch.Tensor]:
+    state = make_network(spec, CLASSES, (3, 32, 32), {}).state_dict()
+    return {key: tensor.clone() for key, tensor in state.items()}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["timm:resnet10t", "torchvision:squeezenet1_1", "people_factory:tiny", "people_factory:of_seven", "small-cnn"],
+)
+def test_a_class_is_named_by_its_index_where_nobody_knows_the_names(spec, request, tmp_path, monkeypatch, capsys):
+    if spec.startswith(("timm", "torchvision")):
+        request.getfixturevalue("torchvision")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people_factory.py").write_text(FACTORY)
+    torch.manual_seed(0)
+    state = SmallCNN(CLASSES, 3).state_dict() if spec == "small-cnn" else weights_of(spec)
+    torch.save({"state_dict": {f"module.{key}": tensor for key, tensor in state.items()}}, "weights.pt")
+    people_in = tmp_path / "photos" / "ben"
+    people_in.mkdir(parents=True)
+    for shade in range(4):
+        Image.new("RGB", (32, 32), (40 * shade, 9, 200)).save(people_in / f"{shade}.png")
+    command = ["forget", "--model", spec, "--weights", "weights.pt", "--forget-only", "--method", "logit-mask"]
+    for data in ("folder:photos/ben", "folder:photos"):
+        assert run([*command, "--data", data, "--class", "5", "--out", "out.pt", "--force"]) == 0, capsys.readouterr()
+        record = json.loads((tmp_path / "out.json").read_text())
+        assert record["forget_classes"] == ["5"] and len(record["data"]["classes"]) == CLASSES
+        assert record["data"]["train"]["count"] == 4
+    capsys.readouterr()
+    assert run([*command, "--data", "folder:photos", "--class", "7", "--out", "out.pt", "--force"]) == 2
+    assert "the model 7 outputs" in capsys.readouterr().err
+    doctor = ["doctor", *command[1:-2], "--data", "folder:photos/ben", "--class", "5"]
+    assert run(doctor) == 0, capsys.readouterr()
+
+
+def test_a_folder_of_one_persons_pictures_is_enough_in_python_too(tmp_path):
+    torch.manual_seed(0)
+    network = SmallCNN(6, 3, 8).eval()
+    for shade in range(4):
+        Image.new("RGB", (8, 8), (40 * shade, 9, 200)).save(tmp_path / f"{shade}.png")
+    for data in (tmp_path, f"folder:{tmp_path}"):
+        found = unclass.forget(network, data, 4, "logit-mask", forget_only=True)
+        assert unclass.evaluate(found, data, 4, forget_only=True).accuracy_forget == 0.0
+        assert worst(unclass.doctor(network, data, 4, forget_only=True)) != "wrong"
+    with pytest.raises(InputError, match="the model 6 outputs"):
+        unclass.forget(network, tmp_path, 6, "logit-mask", forget_only=True)
+    with pytest.raises(InputError, match="'ben' is unknown; give its index"):
+        unclass.forget(network, tmp_path, "ben", "logit-mask", forget_only=True)
+
+
+def test_a_path_says_what_kind_of_data_it_is(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        for shade in range(2):
+            Image.new("RGB", (8, 8), (40 * shade, 9, 200)).save(tmp_path / name / f"{shade}.png")
+    listed = "path,label\n" + "".join(f"{name}/{shade}.png,{name}\n" for name in "ab" for shade in range(2))
+    (tmp_path / "list.csv").write_text(listed)
+    assert load_data(tmp_path).classes == load_data(tmp_path / "list.csv").classes == ("a", "b")
+    with pytest.raises(InputError, match="no data; give a folder of images"):
+        load_data(tmp_path / "a" / "0.png")

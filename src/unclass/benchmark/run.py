@@ -45,7 +45,7 @@ class Bench:
 
 
 def bench(
-    data: ImageData | str = "digits",
+    data: ImageData | str | Path = "digits",
     *,
     original: str | Path | None = None,
     model: str | None = None,
@@ -65,7 +65,7 @@ def bench(
     Example: `unclass.bench("cifar10", original="all-cnn.safetensors", out="bench")`
     """
     options, engine = data_options or DataOptions(), engine or Engine()
-    images = load_data(data, options) if isinstance(data, str) else data
+    images = load_data(data, options) if isinstance(data, str | Path) else data
     settings = Settings(seed, batch_size, options.workers)
     split = Split.of(images, labels_of(classes) or (DEFAULT_CLASSES.get(images.name, images.classes[0]),))
     name = model or DEFAULT_MODELS.get(images.name, "resnet-18")

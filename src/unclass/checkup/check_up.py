@@ -69,7 +69,7 @@ def doctor(
         both, found = opened(path, how, data, where, labels, forget_only=forget_only)
         return found if both is None else found + check_up(*both, intent, engine_for(both[0], engine, device))
     found = []
-    if isinstance(data, str):
+    if isinstance(data, str | Path):
         data, found = read_for(inner(model), data, where, labels, forget_only=forget_only)
     try:
         data = data if data is None else data_for(model, data, labels, forget_only=forget_only, data_options=where)

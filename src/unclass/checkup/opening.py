@@ -6,7 +6,7 @@ from pathlib import Path
 
 from torch import nn
 
-from unclass.arguments import asked_by
+from unclass.arguments import data_for, opened_for
 from unclass.checkup.finding import Finding, good, refused
 from unclass.compatibility import check_fit
 from unclass.data import DataOptions, ImageData, load_data
@@ -20,7 +20,7 @@ Opened = tuple[Classifier, ImageData]
 def opened(
     path: Path | None,
     opening: Opening,
-    spec: str,
+    spec: str | Path,
     where: DataOptions,
     classes: Sequence[str | int],
     *,
@@ -36,7 +36,8 @@ def opened(
     if data is None:
         return None, found
     try:
-        model = model or opening.open(path, data.classes, data.train.shape)
+        if model is None:
+            model, data = opened_for(opening, path, data, unnamed=forget_only and not where.classes)
     except InputError as error:
         return None, [refused("model", error)]
     try:
@@ -53,7 +54,7 @@ def opened(
 
 
 def read_for(
-    model: nn.Module, spec: str, where: DataOptions, classes: Sequence[str | int], *, forget_only: bool = False
+    model: nn.Module, spec: str | Path, where: DataOptions, classes: Sequence[str | int], *, forget_only: bool = False
 ) -> tuple[ImageData | None, list[Finding]]:
     """Read data for a model, no picture of it before it is asked for; what does not fit the model is a finding."""
     where = replace(where, lazy=True)
@@ -64,7 +65,7 @@ def read_for(
         except InputError as error:
             return None, [refused("class to forget", error)]
     try:
-        return load_data(spec, asked_by(model, where, classes, forget_only=forget_only)), []
+        return data_for(model, spec, classes, forget_only=forget_only, data_options=where), []
     except InputError as error:
         load_data(spec, where)  # raises if the fault is the data's own
         return None, [refused("classes", error)]

@@ -80,7 +80,7 @@ def compare(
         raise InputError("there is no `data` or no `classes` to compare on; name both, or a `plan` that does")
     options = asked.get("data_options") or DataOptions()
     chosen = make_plan(asked, options)
-    source = (asked["data"], options) if isinstance(asked["data"], str) else None
+    source = (asked["data"], options) if isinstance(asked["data"], str | Path) else None
     count, engine = asked.get("jobs", 1), asked.get("engine") or Engine()
     share = asked.get("threads") or (max(1, torch.get_num_threads() // count) if count > 1 else None)
     worker = Worker(chosen, engine, share, source)
@@ -90,7 +90,7 @@ def compare(
 
 def make_plan(asked: Mapping[str, Any], options: DataOptions) -> Plan:
     """Return the plan that arguments of `compare` stand for."""
-    images = load_data(asked["data"], options) if isinstance(asked["data"], str) else asked["data"]
+    images = load_data(asked["data"], options) if isinstance(asked["data"], str | Path) else asked["data"]
     recipe = asked.get("recipe") or {}
     training = configure(REFERENCE, data=images.name, preset=asked.get("preset"), options=recipe)
     assert isinstance(training, Retrain)

@@ -35,13 +35,16 @@ _PREFIXES = {form.partition(":")[0]: load for form, load in OWN.items()}
 _DEFAULTS = DataOptions()
 
 
-def load_data(spec: str, options: DataOptions = _DEFAULTS) -> ImageData:
+def load_data(spec: str | Path, options: DataOptions = _DEFAULTS) -> ImageData:
     """Load a data set of the table, or your own in one of the forms of the other: `folder:PATH`, `csv:FILE`, …
+
+    A `Path` says by itself which form it has.
 
     >>> digits = load_data("digits")
     >>> len(digits.train), len(digits.test), digits.classes[:3]
     (1347, 450, ('0', '1', '2'))
     """
+    spec = spec_of(spec) if isinstance(spec, Path) else spec
     form, _, path = spec.partition(":")
     if form in _PREFIXES and path:
         with sealed(spec):
@@ -55,6 +58,17 @@ def load_data(spec: str, options: DataOptions = _DEFAULTS) -> ImageData:
         kept = data.train.per_class(options.per_class, options.split_seed)
         data = replace(data, train=kept, details=data.details | {"per_class": options.per_class})
     return held_back(data, options.validation, options.split_seed) if options.validation else data
+
+
+def spec_of(path: Path) -> str:
+    """Return the form of your own data that a path has: by its ending, or for a folder by what is in it."""
+    if path.is_dir():
+        saved = any((path / name).is_file() for name in ("dataset_dict.json", "state.json"))
+        return f"{'hf' if saved else 'folder'}:{path}"
+    form = {".csv": "csv", ".parquet": "parquet", ".tar": "webdataset"}.get(path.suffix.lower())
+    if form is None:
+        raise InputError(f"{path} is no data; give a folder of images, or a .csv, .parquet or .tar file")
+    return f"{form}:{path}"
 
 
 def _path(text: str) -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from unclass.errors import InputError
 from unclass.models.any_output import looking
@@ -15,6 +16,7 @@ from unclass.models.classifier import MODELS, Card, Classifier, build
 from unclass.models.hugging_face import known_classes, known_data
 from unclass.models.hugging_face_config import inside
 from unclass.models.origins import SOURCES, Shape, known_normalisation, make_network
+from unclass.models.output_count import output_count
 from unclass.models.room import Room
 from unclass.models.weights_file import WeightsFile, is_torch, read_weights_file
 from unclass.storage import read_json, write_atomically
@@ -59,6 +61,20 @@ class Opening:
             return self.open(weights, card.classes, card.shape)
         classes, shape = known_data(Path(name).expanduser()) if source == "hf" else (None, None)
         return None if classes is None or shape is None else self.open(weights, classes, shape)
+
+    def count(self, weights: Path | None, shape: Shape) -> int:
+        """Return how many classes the network has, where neither it nor the data names them."""
+        spec, file = self._spec(weights), None if weights is None else weights_file(weights)
+
+        def make(classes: int) -> nn.Module:
+            card = Card(spec, tuple(map(str, range(classes))), shape, self.options)
+            with Room.of(None if file is None else file.tensors.values(), spec):
+                return build(card).network if ":" not in spec else make_network(spec, classes, shape, self.options)
+
+        try:
+            return output_count(make, file, shape)
+        except (RuntimeError, ValueError, AssertionError) as error:
+            raise error if isinstance(error, InputError) else _cannot_read(spec, shape, error) from error
 
     def _spec(self, weights: Path | None) -> str:
         """Return the spec that was given, or that of a Hugging Face folder."""
@@ -119,15 +135,16 @@ def _checked(model: Classifier, shape: Shape) -> Classifier:
         except InputError:
             raise
         except (RuntimeError, ValueError, AssertionError) as error:
-            reason = " ".join(str(error).split())[:200]
-            size = f"{shape[0]} × {shape[1]} × {shape[2]}"
-            raise InputError(
-                f"{model.card.architecture} cannot read pictures of {size} ({reason}); set `size`"
-            ) from error
+            raise _cannot_read(model.card.architecture, shape, error) from error
     if found != len(model.card.classes):
         counts = f"{found} logits for {len(model.card.classes)} classes"
         raise InputError(f"{model.card.architecture} has {counts}; give the data that it was trained on")
     return model.eval()
+
+
+def _cannot_read(spec: str, shape: Shape, error: Exception) -> InputError:
+    reason, size = " ".join(str(error).split())[:200], " × ".join(map(str, shape))
+    return InputError(f"{spec} cannot read pictures of {size} ({reason}); set `size`")
 
 
 def weights_file(path: Path) -> WeightsFile:

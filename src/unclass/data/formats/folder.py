@@ -87,6 +87,10 @@ def load_trees(
     return assemble(name, Files(Names(names(), root)), classes, labels, test, options, details)
 
 
+def _are_numbers(classes: tuple[str, ...]) -> bool:
+    return classes == tuple(map(str, range(len(classes))))
+
+
 def _is_image(name: str) -> bool:
     return name.lower().endswith(SUFFIXES) and not name.startswith(".")
 
@@ -104,8 +108,14 @@ def _classes(folder: Path, root: Path | None = None) -> Tree:
 
 
 def _load_forgotten(name: str, path: Path, options: DataOptions) -> ImageData:
-    """Read the images to forget: in folders of their classes, or all of one class in the folder itself."""
+    """Read the images to forget: in folders of their classes, or all of one class in the folder itself.
+
+    Where classes are numbers, one folder of another name holds those of the class that is asked for.
+    """
     tree = {key: files for key, files in images_by_class(path).items() if len(files)}
+    if len(tree) == len(options.only) == 1 and not tree.keys() & {*options.classes} and _are_numbers(options.classes):
+        path = path / next(iter(tree))
+        tree = {}
     if tree:
         return load_trees(name, path, {"": tree}, options, {})
     files = Names(image_names(path), path)
