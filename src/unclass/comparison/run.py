@@ -31,7 +31,7 @@ SAVING_SECONDS = 300.0
 
 
 def compare(
-    data: ImageData | str | None = None,
+    data: ImageData | str | Path | None = None,
     classes: Classes | None = None,
     methods: str | Method | Sequence[str | Method] | None = None,
     *,

@@ -3,6 +3,7 @@
 import time
 import traceback
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -52,7 +53,7 @@ class Worker:
     plan: Plan
     engine: Engine
     threads: int | None = None
-    source: tuple[str, DataOptions] | None = None
+    source: tuple[str | Path, DataOptions] | None = None
     originals: dict[int, Classifier] = field(default_factory=dict, repr=False)
 
     def __call__(self, cell: Cell) -> Done:
