@@ -102,6 +102,7 @@ def train(
         record = _training_record(trained, images, method, outcome, settings, engine)
         if output is not None and distributed.is_first():
             save(trained, output.given[0])
+            record = replace(record, written={"model": str(output.given[0]), "sha256": output.digests()})
             record.write(output.given[1])
     distributed.wait()
     _RECORDS[trained] = record
@@ -169,7 +170,8 @@ def forget(
         if isinstance(result, Classifier):
             rename(result, names)
         if output is not None and distributed.is_first():
-            record = replace(record, written=write_model(result, output.given[0], source, export, names))
+            written = write_model(result, output.given[0], source, export, names)
+            record = replace(record, written={**written, "sha256": output.digests()})
             record.write(output.given[1])
     distributed.wait()
     _RECORDS[result] = record

@@ -15,7 +15,7 @@ import torch
 from unclass.errors import InputError
 from unclass.metrics.evaluation import Evaluation
 from unclass.offline import reading
-from unclass.storage import read_json, settle, write_json
+from unclass.storage import check_own_digest, read_json, settle, with_digest, write_json
 from unclass.typed_json import typed
 
 SCHEMA = "unclass-record-2"
@@ -142,8 +142,8 @@ class Record:
         return {"schema": SCHEMA, "seed": self.seed, **kept}
 
     def write(self, path: Path) -> Path:
-        """Write the record."""
-        return write_json(path, self.as_dict())
+        """Write the record, with a digest of its own."""
+        return write_json(path, with_digest(self.as_dict()))
 
 
 @cache
@@ -167,8 +167,8 @@ def command() -> str:
     return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
-def read_record(path: str | Path) -> Record:
-    """Read a record, also one that version 0.1.0 wrote.
+def read_record(path: str | Path, *, vouched: bool = False) -> Record:
+    """Read a record, also one that version 0.1.0 wrote; raise if it was edited since. `vouched`: it must say a digest.
 
     Example: `unclass.read_record("forgotten.json").scores`
     """
@@ -179,6 +179,7 @@ def read_record(path: str | Path) -> Record:
             content = read_json(path)
         except InputError as error:
             raise InputError(f"{path} is not a record ({error}); delete it to run this again") from error
+        check_own_digest(content, str(path), needed=vouched)
         schema = content.get("schema")
         if schema not in (SCHEMA, EARLIER):
             raise InputError(f"{path} is a record of schema {schema!r}, not {SCHEMA!r}; delete or move it")

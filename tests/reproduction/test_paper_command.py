@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import shutil
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -109,16 +110,30 @@ def test_a_second_run_does_nothing_but_write_the_same_again(out: Path, root: Pat
     assert {path: path.stat().st_mtime_ns for path in pictures} == pictures
 
 
+def test_a_run_that_was_edited_or_swapped_is_in_no_table(root: Path, out: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(out, tmp_path / "copy"))
+    runs = copy / "runs" / "4-deer"
+    record = runs / "finetune" / "seed0" / "record.json"
+    content = json.loads(record.read_text(encoding="utf-8"))
+    content["cost"]["seconds"] /= 100
+    record.write_text(json.dumps(content), encoding="utf-8")
+    shutil.copy(runs / "retrain" / "seed0" / "model.safetensors", runs / "boundary-shrink" / "seed0")
+    assert command(root, copy, "--no-run") == 0
+    case = json.loads((copy / "summary.json").read_text(encoding="utf-8"))["cases"][0]
+    done = {row["method"]: row["runs"] for row in case["rows"]}
+    assert (done["finetune"], done["boundary-shrink"], done["boundary-expanding"]) == (1, 1, 2)
+
+
 def test_what_is_left_is_estimated_from_what_is_done(out: Path, root: Path) -> None:
     _, _, plans, jobs = opened(out, root)
     assert time_left(plans, jobs) == (0, 0)
-    record = jobs[1].record()
+    took = jobs[1].seconds()
     assert (jobs[1].method, jobs[0].method) == ("retrain", "original")
     _, _, new_plans, new_jobs = opened(out.parent / "nothing", root)
     assert time_left(new_plans, new_jobs) == (0, 2 + 2 * 15)  # two originals, fifteen methods on two seeds
     both = [*(job for job in jobs if job.seed == 0), *(job for job in new_jobs if job.seed == 1)]
     seconds, unknown = time_left([new_plans[1]], both)
-    assert unknown == 0 and seconds >= 2 * record.cost.seconds
+    assert unknown == 0 and seconds >= 2 * took
 
 
 def opened(out: Path, root: Path) -> Any:

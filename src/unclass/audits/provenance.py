@@ -12,6 +12,8 @@ from unclass.audits.result import AuditedModel, Subject
 from unclass.data import ImageData, Split
 from unclass.models import Classifier, weights_digest
 from unclass.records import command, environment
+from unclass.storage import json_digest
+from unclass.typed_json import plain
 
 About = Mapping[str, Mapping[str, Any]]
 
@@ -43,6 +45,7 @@ def _describe(role: str, model: nn.Module, known: Mapping[str, Any]) -> AuditedM
         weights_digest(model),
         dict(card.recipe) if card else {},
         tuple(card.forgotten) if card else (),
+        json_digest(plain(card)) if card else "",
     )
 
 

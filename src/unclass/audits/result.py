@@ -20,7 +20,7 @@ from unclass.audits.evidence import (
 from unclass.audits.older import upgraded
 from unclass.errors import InputError
 from unclass.offline import reading
-from unclass.storage import read_json, settle, write_json
+from unclass.storage import check_own_digest, read_json, settle, with_digest, write_json
 from unclass.typed_json import plain, typed
 
 SCHEMA = "unclass-audit-2"
@@ -98,13 +98,14 @@ class Subject:
 
 @dataclass(frozen=True)
 class AuditedModel:
-    """A model that took part, by what tells it from others."""
+    """A model that took part, by what tells it from others; `weights` and `card` are digests."""
 
     name: str
     architecture: str = ""
     weights: str = ""
     recipe: Mapping[str, Any] = field(default_factory=dict)
     forgotten: tuple[str, ...] = ()
+    card: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,17 +170,19 @@ class Audit:
         return replace(typed(cls, content, where), tiles=tuple(tiles))
 
     @classmethod
-    def read(cls, path: str | Path) -> "Audit":
-        """Read audit.json."""
+    def read(cls, path: str | Path, *, vouched: bool = False) -> "Audit":
+        """Read audit.json; raise if it was edited since it was written. `vouched`: it must say its own digest."""
         settle(Path(path))
         with reading(f"{path} is not an audit: it", "give the audit.json of unclass audit"):
-            return cls.of(read_json(Path(path)), str(path))
+            content = read_json(Path(path))
+            check_own_digest(content, str(path), needed=vouched)
+            return cls.of(content, str(path))
 
     def save(self, path: str | Path) -> Path:
         """Write the audit: as a page if the name ends in .html, as JSON if it ends in .json."""
         path = Path(path)
         if path.suffix == ".json":
-            return write_json(path, self.as_dict())
+            return write_json(path, with_digest(self.as_dict()))
         if path.suffix not in (".html", ".htm"):
             raise InputError(f"an audit is not written as {path.suffix or path.name!r}; end the name in .html or .json")
         from unclass.report.audit_page import write_report  # the page knows audits; this only hands itself over

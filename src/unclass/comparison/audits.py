@@ -1,5 +1,6 @@
 """The audits of a comparison: each method on the first original, beside the retrained models of all seeds."""
 
+import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from unclass.storage import Output
 from unclass.training import distributed
 from unclass.training.engine import Engine
 from unclass.typed_json import plain
+
+LOG = logging.getLogger(__name__)
 
 
 def audit_runs(plan: Plan, engine: Engine) -> Iterator[Audit]:
@@ -70,8 +73,9 @@ def _earlier(
     if not path.exists():
         return None
     try:
-        found = Audit.read(path)
-    except InputError:  # damaged, or of a version that cannot be read: it is made again
+        found = Audit.read(path, vouched=True)
+    except InputError as error:  # damaged, edited, or of a version that cannot be read: it is made again
+        LOG.warning("%s", error)
         return None
     names = tuple(plan.data.classes[index] for index in cell.classes)
     same = (

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from dataclasses import asdict, fields, replace
 from typing import Any
 
+from unclass.comparison.believing import is_kept
 from unclass.comparison.cell import Cell, place_of
-from unclass.comparison.claim import OtherSettings, claimed
+from unclass.comparison.claim import claimed
 from unclass.comparison.layout import Run
 from unclass.comparison.plan import REFERENCE, Plan
 from unclass.comparison.recording import check_kept, kept_cost, with_kept
@@ -15,7 +16,7 @@ from unclass.errors import Diverged, InputError
 from unclass.forgotten import left_by, mark_forgotten
 from unclass.methods import Method, Prepared
 from unclass.metrics import Evaluation
-from unclass.models import Classifier, load, save, weights_digest
+from unclass.models import Classifier, save, weights_digest
 from unclass.predictions import predict_sets, save_predictions
 from unclass.records import Record, read_record
 from unclass.running import describe_run, original_recipe, unlearn
@@ -29,15 +30,9 @@ DETERMINING = (
 
 
 def run_cell(plan: Plan, cell: Cell, original: Classifier, engine: Engine) -> Record:
-    """Return the record of a run: the one that is there, if it is of this run and of the model beside it, or a new."""
+    """Return the record of a run: the one that is there, if it is of this run and still fits, or a new one."""
     run, method = place_of(plan, cell), _prepare(plan, cell, original)
-    split, settings = left_by(original, plan.split_of(cell.classes)), replace(plan.settings, seed=cell.unlearn_seed)
-    about = replace(
-        describe_run(original, plan.data, split, method, settings, engine),
-        kind="compare", label=cell.spec, original_seed=cell.seed,
-    )  # fmt: skip
-    places = _places(method)
-    about = replace(about, identity=identity_of(about, places))
+    about, places = _about(plan, cell, original, method, engine), _places(method)
     if _is_kept(run, about, places):
         return read_record(run.record)
     if isinstance(method, Prepared):
@@ -55,6 +50,23 @@ def run_cell(plan: Plan, cell: Cell, original: Classifier, engine: Engine) -> Re
     return read_record(run.record)
 
 
+def kept_record(plan: Plan, cell: Cell, original: Classifier, engine: Engine) -> Record | None:
+    """Return the record of a run that is there and still fits, without doing it otherwise."""
+    run, method = place_of(plan, cell), _prepare(plan, cell, original)
+    kept = _is_kept(run, _about(plan, cell, original, method, engine), _places(method))
+    return read_record(run.record) if kept else None
+
+
+def _about(plan: Plan, cell: Cell, original: Classifier, method: Method | None, engine: Engine) -> Record:
+    """Return the record of a run that is still to be done."""
+    split, settings = left_by(original, plan.split_of(cell.classes)), replace(plan.settings, seed=cell.unlearn_seed)
+    about = replace(
+        describe_run(original, plan.data, split, method, settings, engine),
+        kind="compare", label=cell.spec, original_seed=cell.seed,
+    )  # fmt: skip
+    return replace(about, identity=identity_of(about, _places(method)))
+
+
 def _work(
     plan: Plan, cell: Cell, original: Classifier, method: Method | None, about: Record, run: Run, engine: Engine
 ) -> None:
@@ -62,7 +74,7 @@ def _work(
     resume = run.resume if method is not None else None
     engine = replace(engine, checkpoint=resume, observer=None)
     writes = distributed.is_first()
-    with Output(run.model, run.predictions, run.record, force=True, resume=resume, writes=writes):
+    with Output(run.model, run.predictions, run.record, force=True, resume=resume, writes=writes) as output:
         try:
             model: Any = original
             if method is not None:
@@ -81,6 +93,7 @@ def _work(
                 save_predictions(sets, run.predictions)
                 if method is not None:
                     save(model, run.model)
+                about = replace(about, written={"sha256": output.digests()})
         except Diverged as error:
             about = replace(about, failed=str(error))
             for earlier in (run.model, run.predictions) if writes else ():
@@ -105,22 +118,12 @@ def identity_of(record: Record, places: Collection[str] = ()) -> str:
 
 
 def _is_kept(run: Run, about: Record, places: Collection[str]) -> bool:
-    """Whether the record of this very run is there, and the model beside it is the one that it speaks of."""
+    """Whether the record of this very run is there, and it and the files beside it are as they were written."""
     kept = False
     if distributed.is_first():
         settle(run.record)
-        earlier = read_record(run.record) if run.record.exists() else None
-        if earlier is not None and identity_of(earlier, places) != about.identity:
-            raise OtherSettings(f"{run.record} is of a run with other settings; choose another `out` or delete it")
-        kept = earlier is not None and (not earlier.weights or _digest(run) == earlier.weights)
+        kept = is_kept(run, lambda earlier: identity_of(earlier, places) == about.identity)
     return distributed.first_says(kept)
-
-
-def _digest(run: Run) -> str:
-    try:
-        return weights_digest(load(run.model))
-    except InputError:  # not there, or damaged: the run is done again
-        return ""
 
 
 def _prepare(plan: Plan, cell: Cell, original: Classifier) -> Method | None:

@@ -8,13 +8,14 @@ from statistics import mean
 from typing import Any, Literal
 
 from unclass.audits.result import Audit
+from unclass.comparison.believing import read_run
 from unclass.comparison.layout import Run, records_in
 from unclass.comparison.plan import ORIGINAL, REFERENCE
 from unclass.comparison.rows import Spread
 from unclass.errors import InputError
 from unclass.methods import Method
 from unclass.methods.lookup import find_method
-from unclass.records import Record, read_record
+from unclass.records import Record
 from unclass.storage import read_json, write_json
 from unclass.typed_json import plain, typed
 
@@ -93,7 +94,7 @@ def read_board(path: Path) -> Board:
 
 def board_of(folder: Path) -> Board:
     """Return what the records and audits in the folder of a comparison say."""
-    found = {path: read_record(path) for path in records_in(folder)}
+    found = {path: read_run(Run(path.parent)) for path in records_in(folder)}
     if not found:
         raise InputError(f"{folder} holds no records of a comparison; give the `out` of unclass compare")
     records = list(found.values())

@@ -1,13 +1,16 @@
 """The models that a comparison starts from: given, trained here, or kept from an earlier call."""
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 
+from unclass.comparison.believing import check_written
 from unclass.comparison.claim import OtherSettings, claimed
 from unclass.comparison.layout import original_path
 from unclass.comparison.plan import REFERENCE, Plan
 from unclass.comparison.recording import Recording, recording_for
 from unclass.compatibility import check_fit
+from unclass.errors import InputError
 from unclass.methods.configure import configure
 from unclass.methods.retrain import Retrain
 from unclass.models import Card, Classifier, load, save, weights_digest
@@ -16,6 +19,8 @@ from unclass.running import new_model, train_model, trained_card
 from unclass.storage import Output, settle
 from unclass.training import distributed
 from unclass.training.engine import Engine
+
+LOG = logging.getLogger(__name__)
 
 
 def original_of(plan: Plan, seed: int, engine: Engine) -> Classifier:
@@ -48,18 +53,27 @@ def _kept(path: Path, card: Card) -> Classifier | None:
         earlier = load(path) if path.exists() else None
         if earlier is not None and earlier.card != card:
             raise OtherSettings(f"{path} was trained with other settings; choose another `out` or delete it")
-        record = path.with_suffix(".json")
-        if earlier is not None and record.exists() and read_record(record).weights not in ("", weights_digest(earlier)):
+        if earlier is not None and not _is_its_records(path):
             earlier = None
     if not distributed.first_says(earlier is not None):
         return None
     return earlier or load(path)
 
 
+def _is_its_records(path: Path) -> bool:
+    """Whether an original is the one that the record beside it speaks of; says why not."""
+    try:
+        check_written(path.parent, read_record(path.with_suffix(".json"), vouched=True))
+    except InputError as error:  # the record is missing, damaged or edited, or the model is not what it says
+        LOG.warning("%s", error)
+        return False
+    return True
+
+
 def _train(plan: Plan, seed: int, model: Classifier, recipe: Retrain, path: Path, engine: Engine) -> None:
     settings = replace(plan.settings, seed=seed)
     record, resume = path.with_suffix(".json"), path.with_suffix(".resume")
-    with Output(path, record, force=True, resume=resume, writes=distributed.is_first()):
+    with Output(path, record, force=True, resume=resume, writes=distributed.is_first()) as output:
         recording = recording_for(plan, seed, recipe, model)
         engine = replace(engine, checkpoint=resume, observer=recording)
         model, outcome = train_model(model, plan.data, recipe, engine, settings)
@@ -71,5 +85,5 @@ def _train(plan: Plan, seed: int, model: Classifier, recipe: Retrain, path: Path
             Record(
                 kind="train", label="original", data=DataSummary.of(plan.data.describe()),
                 options=dict(model.card.recipe), seed=seed, precision=engine.precision, weights=weights_digest(model),
-                cost=cost, environment=environment(),
+                cost=cost, written={"sha256": output.digests()}, environment=environment(),
             ).write(record)  # fmt: skip

@@ -7,10 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from unclass.ledger.models import Version, card_digest
+from unclass.ledger.models import Version
 from unclass.ledger.requests import Request
 from unclass.ledger.wording import LEFT_TO_DO, RESIDUAL_RISK, THREAT_MODEL, why_not_retrained
 from unclass.records import environment
+from unclass.storage import json_digest
 
 SCHEMA = "unclass-erasure-1"
 
@@ -24,7 +25,7 @@ class Model:
     weights: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        known = {"sha256": self.sha256, "card_sha256": card_digest(self.card), "card": dict(self.card)}
+        known = {"sha256": self.sha256, "card_sha256": json_digest(self.card), "card": dict(self.card)}
         return known | ({"weights": self.weights} if self.weights else {})
 
 

@@ -1,6 +1,5 @@
 """Models in a ledger: versions by content, and which of them is in service."""
 
-import hashlib
 import json
 import re
 import sqlite3
@@ -12,6 +11,7 @@ from typing import Any
 from unclass.errors import InputError, unknown
 from unclass.ledger.files import content_digest, copy, keep, kept_at
 from unclass.ledger.store import Ledger, log, now
+from unclass.storage import json_digest
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -93,7 +93,7 @@ def add_version(
     made = database.execute(
         "INSERT INTO versions (model, number, parent, sha256, card_sha256, card, ending, source, operator, created)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (model, number[0], parent and parent.id, digest, card_digest(card), text, ending, source, operator, now()),
+        (model, number[0], parent and parent.id, digest, json_digest(card), text, ending, source, operator, now()),
     )
     database.execute("UPDATE models SET in_service = ? WHERE name = ?", (made.lastrowid, model))
     return version_by_id(database, int(made.lastrowid or 0))
@@ -102,12 +102,6 @@ def add_version(
 def answer(database: sqlite3.Connection, version: Version, request: str) -> None:
     """Write down that a version has forgotten what a request asks for."""
     database.execute("INSERT OR IGNORE INTO answered VALUES (?, ?)", (version.id, request))
-
-
-def card_digest(card: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a card as JSON with sorted keys."""
-    text = json.dumps(card, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def roll_back(ledger: Ledger, model: str, to: int | None, operator: str) -> tuple[Version, list[str]]:

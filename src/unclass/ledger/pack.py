@@ -17,7 +17,7 @@ from unclass.ledger.redact import without_paths, without_pictures
 from unclass.ledger.rendering import render
 from unclass.ledger.verify import AUDIT, ENVELOPE, MANIFEST, PUBLIC, SIGNATURE, WEIGHTS
 from unclass.ledger.wording import letter
-from unclass.storage import write_json
+from unclass.storage import with_digest, write_json
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ def write_pack(evidence: Evidence, folder: Path, key_file: Path, options: PackOp
     folder.mkdir(parents=True)
     audit = dict(evidence.audit) if options.pictures else without_pictures(evidence.audit)
     audit, record = (without_paths(one) if options.redact else one for one in (audit, dict(evidence.record)))
-    write_json(folder / "forget.json", record)
-    write_json(folder / AUDIT, audit)
+    write_json(folder / "forget.json", with_digest(record))  # anew: what was left out is no part of them any more
+    write_json(folder / AUDIT, with_digest(audit))
     Audit.of(audit, AUDIT).save(folder / "report.html")
     (folder / PUBLIC).write_bytes(public_pem(key.public_key()))
     _put_weights(evidence, folder, key, key_file)

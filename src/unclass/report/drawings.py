@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from unclass.audits.result import Audit
-from unclass.comparison.layout import RUNS, cases_in, predictions_of, records_in
+from unclass.comparison.believing import read_run
+from unclass.comparison.layout import RUNS, Run, cases_in, predictions_of, records_in
 from unclass.comparison.plan import ORIGINAL, REFERENCE
 from unclass.comparison.rows import over_classes
 from unclass.errors import InputError
 from unclass.predictions import load_predictions
-from unclass.records import read_record
 from unclass.report.figures import comparison as draw
 
 Drawing = tuple[str, Callable[[], Any]]
@@ -32,7 +32,7 @@ def drawings(folder: Path) -> Iterator[Drawing]:
 
 def comparison_drawings(folder: Path) -> Iterator[Drawing]:
     """Yield the figures of a comparison: attack success, times, and the entropies of each case."""
-    found = over_classes(read_record(path) for path in records_in(folder))
+    found = over_classes(read_run(Run(path.parent)) for path in records_in(folder))
     found.sort(key=lambda row: {ORIGINAL: 0, REFERENCE: 1}.get(row.method, 2))
     if not found:
         return

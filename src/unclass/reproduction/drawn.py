@@ -19,7 +19,7 @@ from unclass.errors import InputError
 from unclass.models import load, weights_digest
 from unclass.progress import silent
 from unclass.reproduction.schedule import Job
-from unclass.storage import read_json, write_json
+from unclass.storage import is_as_written, read_json, with_digest, write_json
 from unclass.training.engine import Engine
 from unclass.typed_json import plain
 
@@ -35,7 +35,7 @@ def look_at(plan: Plan, jobs: Sequence[Job], part: str, path: Path, engine: Engi
     digests = {role: weights_digest(model) for role, model in models.items()}
     if path.exists():
         kept = read_json(path)
-        if kept.get("weights") == digests and part in kept:
+        if kept.get("weights") == digests and part in kept and is_as_written(kept):
             return kept
     split = next(one for one in plan.splits() if plan.data.classes[one.classes[0]] == jobs[0].forget_class)
     names = [plan.data.classes[index] for index in split.classes]
@@ -44,7 +44,7 @@ def look_at(plan: Plan, jobs: Sequence[Job], part: str, path: Path, engine: Engi
         "subject": {"classes": list(plan.data.classes), "forget_classes": names},
         part: _look(models, split, part, plan, engine),
     }
-    write_json(path, drawn)
+    write_json(path, with_digest(drawn))
     return drawn
 
 

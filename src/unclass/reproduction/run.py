@@ -7,19 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from unclass.comparison.audits import audit_runs
+from unclass.comparison.cell import cells_of
+from unclass.comparison.cells import kept_record
 from unclass.comparison.drive import run_plan
+from unclass.comparison.layout import original_path
 from unclass.comparison.plan import Plan
 from unclass.data import DataOptions, ImageData
 from unclass.errors import InputError
+from unclass.models import load as load_model
+from unclass.records import Record
 from unclass.reproduction.experiment import Experiment, Setup, find, read_experiment, read_setup
 from unclass.reproduction.outputs import write_outputs
-from unclass.reproduction.schedule import WAITING, Job, list_jobs, load, make_plans, time_left
+from unclass.reproduction.schedule import Job, list_jobs, load, make_plans, time_left
 from unclass.reproduction.summary import make_summary
 from unclass.storage import Lock, write_json
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
 Tell = Callable[[str], None]
+Key = tuple[str, str, int]  # method, class, seed
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,8 +80,8 @@ def _carry_out(
     engine: Engine, say: Tell, *, run: bool, audited: bool,
 ) -> Paper:  # fmt: skip
     jobs = list_jobs(setup, experiments, plans)
-    reasons = _run(plans, jobs, engine, say) if run else {}
-    records = [job.record(reasons.get((job.method, job.forget_class, job.seed), WAITING)) for job in jobs]
+    found = _run(plans, jobs, engine, say) if run else _kept(plans, engine)
+    records = [found.get((job.method, job.forget_class, job.seed)) or job.missing() for job in jobs]
     if not distributed.is_first():
         return Paper({}, {}, folder)
     audits = [one for plan in _by_class(setup, plans) for one in audit_runs(plan, engine)] if audited else []
@@ -92,20 +98,32 @@ def _open(what: str, scale: str) -> tuple[Setup, list[Experiment]]:
     return read_setup(setup, scale), experiments
 
 
-def _run(plans: Sequence[Plan], jobs: Sequence[Job], engine: Engine, tell: Tell) -> dict[tuple[str, str, int], str]:
-    """Run what is not done yet, showing what is left; return why some runs were not possible."""
-    reasons = {}
+def _run(plans: Sequence[Plan], jobs: Sequence[Job], engine: Engine, tell: Tell) -> dict[Key, Record]:
+    """Run what is not done yet, showing what is left; return the records, also of runs that were not possible."""
+    found = {}
     before = {(job.method, job.forget_class, job.seed) for job in jobs if job.done}
     tell(_left(plans, jobs))
     for plan in plans:
         for record in run_plan(plan, engine):
             key = (record.label, record.forget_classes[0], record.seed)
-            if record.failed:
-                reasons[key] = record.failed.removeprefix("not run: ")
+            found[key] = record
             took = f"{record.cost.seconds:.1f} s" if record.cost else "evaluated"
             if key not in before:
                 tell(f"{key[0]}, {key[1]}, seed {key[2]}: {record.failed or took}; {_left(plans, jobs)}")
-    return reasons
+    return found
+
+
+def _kept(plans: Sequence[Plan], engine: Engine) -> dict[Key, Record]:
+    """Return the records of the runs that are done, as far as they still fit what they speak of."""
+    found = {}
+    for plan in plans:
+        if not (path := original_path(plan, plan.seeds[0])).exists():
+            continue
+        original = load_model(path)
+        for cell in cells_of(plan, audited=False):
+            if cell.kind == "run" and (record := kept_record(plan, cell, original, engine)) is not None:
+                found[record.label, record.forget_classes[0], record.seed] = record
+    return found
 
 
 def _left(plans: Sequence[Plan], jobs: Sequence[Job]) -> str:

@@ -16,6 +16,7 @@ from unclass.methods.retrain import Retrain
 from unclass.records import Record, read_record
 from unclass.reproduction.experiment import Experiment, Setup
 from unclass.running import Settings
+from unclass.storage import Changed
 
 REFERENCES = (ORIGINAL, REFERENCE)
 WAITING = "not yet"
@@ -35,11 +36,17 @@ class Job:
     def done(self) -> bool:
         return self.run.record.exists()
 
-    def record(self, why: str = WAITING) -> Record:
-        """Return the record, or what stands for one that is not there."""
-        if self.done:
-            return read_record(self.run.record)
+    def missing(self, why: str = WAITING) -> Record:
+        """Return what stands for the record of a run that is not there."""
         return not_run(self.method, (self.forget_class,), self.seed, self.why_not or why)
+
+    def seconds(self) -> float | None:
+        """Return what the run took, as far as that is known; a record that was changed is about to be made again."""
+        try:
+            cost = read_record(self.run.record).cost if self.done else None
+        except Changed:
+            return None
+        return cost.seconds if cost else None
 
 
 def load(setup: Setup, options: DataOptions) -> ImageData:
@@ -126,8 +133,8 @@ def time_left(plans: Sequence[Plan], jobs: Sequence[Job]) -> tuple[float, int]:
     """Return the seconds that the remaining runs may take, judged by those done, and for how many there is no guess."""
     took: dict[str, list[float]] = {}
     for job in jobs:
-        if job.done and (cost := job.record().cost):
-            took.setdefault(job.method, []).append(cost.seconds)
+        if (seconds := job.seconds()) is not None:
+            took.setdefault(job.method, []).append(seconds)
     to_come = [job.method for job in jobs if not job.done and not job.why_not and job.method != ORIGINAL]
     to_come += [REFERENCE for plan in plans if not plan.originals and not original_path(plan, plan.seeds[0]).exists()]
     known = sum(mean(took[method]) for method in to_come if method in took)

@@ -4,17 +4,22 @@ from unclass.storage.files import outlives, sha256, write_atomically, write_json
 from unclass.storage.journal import settle
 from unclass.storage.lock import Held, Lock
 from unclass.storage.output import Output
+from unclass.storage.own_digest import Changed, check_own_digest, is_as_written, json_digest, with_digest
 from unclass.storage.reading import is_there, parse_json, read_json, read_text, require_plain
 from unclass.storage.space import existing, no_space, require_space
 from unclass.storage.targets import check_target, require_absent
 
 __all__ = [
+    "Changed",
     "Held",
     "Lock",
     "Output",
+    "check_own_digest",
     "check_target",
     "existing",
+    "is_as_written",
     "is_there",
+    "json_digest",
     "no_space",
     "outlives",
     "parse_json",
@@ -25,6 +30,7 @@ __all__ = [
     "require_space",
     "settle",
     "sha256",
+    "with_digest",
     "write_atomically",
     "write_json",
     "write_text",

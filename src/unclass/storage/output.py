@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from unclass.errors import InputError
-from unclass.storage.files import Group, Write, group, stage
+from unclass.storage.files import Group, Write, group, sha256, stage
 from unclass.storage.journal import commit, journal_of, recover
 from unclass.storage.lock import Lock
 from unclass.storage.space import cannot_write
@@ -81,6 +81,11 @@ class Output:
             earlier.unlink(missing_ok=True)
         self._moves[path] = temporary
         return path
+
+    def digests(self) -> dict[str, str]:
+        """Return the SHA-256 of every file that is staged so far, by its name beside the first one."""
+        base = self.paths[0].parent
+        return {path.relative_to(base).as_posix(): sha256(staged) for path, staged in sorted(self._moves.items())}
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if not self.writes:
