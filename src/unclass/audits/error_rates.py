@@ -14,11 +14,12 @@ from torch import nn
 
 from unclass.audits.catalogue import CHECKS
 from unclass.audits.check import Measure, is_retrained
-from unclass.audits.examine import CONTROLS, Stopwatch, examine
+from unclass.audits.examine import CONTROLS, examine
 from unclass.audits.observe import sample_split
 from unclass.audits.privacy import attack, privacy_measures
 from unclass.audits.residual import residual_measures
 from unclass.audits.result import Status
+from unclass.audits.stopwatch import Stopwatch
 from unclass.audits.utility import utility_measures
 from unclass.data import Split
 from unclass.training.engine import Engine

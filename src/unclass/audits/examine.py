@@ -1,24 +1,22 @@
 """Look at every model once and keep what all checks need: predictions, features, what brings the class back."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from time import perf_counter
-from typing import TypeVar
 
 import torch
 from torch import nn
 
 from unclass.audits import inside, probe, relearn
-from unclass.audits.observe import LAYER_IMAGES, Observation, look, observe, observe_head
+from unclass.audits.layers import LAYER_IMAGES
+from unclass.audits.looking import look_at
+from unclass.audits.observe import Observation, look, observe, observe_head
 from unclass.audits.recalibration import recalibrate
+from unclass.audits.stopwatch import Stopwatch
 from unclass.data import ImageSet, Split
 from unclass.metrics import accuracy
-from unclass.progress import silent
 from unclass.training.engine import Engine
 
-T = TypeVar("T")
-RECALIBRATED = 1000
+RECALIBRATED = 500  # images of D_f: enough to tell 0 from one in ten
 CONTROLS = ("logit-mask", "head-only")  # methods whose right answer is known: they forget nothing
 
 
@@ -54,29 +52,6 @@ class Examination:
         return [role for role in self.observations if role not in CONTROLS]
 
 
-@dataclass
-class Stopwatch:
-    """Shows progress for each check and keeps how long it took."""
-
-    engine: Engine
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    def each(
-        self, what: str, models: Mapping[str, nn.Module], examine: Callable[[nn.Module, Engine], T]
-    ) -> dict[str, T]:
-        """Examine every model."""
-        quiet = replace(self.engine, progress=silent, checkpoint=None, observer=None)
-        with self.timed(what):
-            walk = self.engine.progress(models.items(), f"audit: {what}", len(models))
-            return {role: examine(model, quiet) for role, model in walk}
-
-    @contextmanager
-    def timed(self, what: str) -> Iterator[None]:
-        began = perf_counter()
-        yield
-        self.seconds[what] = round(perf_counter() - began, 3)
-
-
 def examine(
     models: Mapping[str, nn.Module],
     controls: Mapping[str, nn.Module],
@@ -86,7 +61,7 @@ def examine(
     workers: int,
 ) -> Examination:
     """Look at every model once, then try to bring the class back in three ways."""
-    observations = watch.each("looking", models, lambda model, engine: observe(model, split, engine, workers=workers))
+    split, observations = look_at(models, split, watch, seed, workers)
     before = observations["original"]
     observations |= watch.each(
         "looking at controls",
@@ -101,17 +76,19 @@ def examine(
     with watch.timed("probe"):
         probed = {role: probe_of(observations[role], before, split, seed) for role in models}
         probed |= {role: of_control(observations[role], probed["original"], split, seed) for role in controls}
-    forget, retain, test = split.forget, split.retain, split.forget_test
+    watched = relearn.watched(split.forget_test, seed)
     return Examination(
         split,
         observations,
         recalibrated,
         probed,
-        watch.each("relearning", models, lambda model, engine: relearn.from_forget(model, forget, test, engine, seed)),
+        watch.each(
+            "relearning", models, lambda model, engine: relearn.from_forget(model, split.forget, watched, engine, seed)
+        ),
         watch.each(
             "relearning from retain",
             models,
-            lambda model, engine: relearn.from_retain(model, retain, test, engine, seed),
+            lambda model, engine: relearn.from_retain(model, split.retain, watched, engine, seed),
         ),
     )
 
@@ -121,12 +98,12 @@ def recalibration_of(model: nn.Module, split: Split, engine: Engine, seed: int) 
     again = recalibrate(model, split.retain, engine, seed)
     if again is None:
         return None
-    sets = {"forget": some(split.forget, seed), "forget_test": split.forget_test}
-    return {name: accuracy(look(again, images, engine)) for name, images in sets.items()}
+    sets = {"forget": split.forget, "forget_test": split.forget_test}
+    return {name: accuracy(look(again, some(images, seed), engine)) for name, images in sets.items()}
 
 
 def some(images: ImageSet, seed: int) -> ImageSet:
-    """Return at most a thousand images, drawn by seed: enough to tell 0 from one in ten."""
+    """Return a part of the images, drawn by seed."""
     rows = torch.randperm(len(images), generator=torch.Generator().manual_seed(seed))[:RECALIBRATED]
     return images.select(rows.sort().values)
 

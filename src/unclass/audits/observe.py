@@ -1,12 +1,13 @@
 """Looking at each model once for each set of images; every check works on what was seen."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from unclass.audits.layers import LAYER_IMAGES, LAYER_SETS, Layers
 from unclass.data import Batches, ImageSet, Split
 from unclass.metrics.attack_success import balanced_sample
 from unclass.models.head import Head, find_head, head_inputs
@@ -14,8 +15,7 @@ from unclass.predictions import LOOKING_BATCH, Predictions
 from unclass.training.engine import Engine
 
 # Images of each set that are looked at. More of D_r and D_f change no check: the noise comes from the test images.
-LARGEST_SETS = {"retain": 2500, "forget": 2500, "retain_test": 5000, "forget_test": 5000}
-LAYERS, LAYER_IMAGES = 10, 400
+LARGEST_SETS = {"retain": 1500, "forget": 2500, "retain_test": 5000, "forget_test": 5000}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +64,28 @@ def observe(
 ) -> Observation:
     """Run a model in evaluation mode once over each set."""
     engine.place(model).eval()
-    head = find_head(model, one_image(split, engine))
+    head, layers = find_head(model, one_image(split, engine)), Layers(model)
     predictions, features = {}, {}
     for name, images in split.sets().items():
-        predictions[name], features[name] = _look(model, head, Batches(images, batch_size, workers=workers), engine)
+        with layers.watched(LAYER_IMAGES // 2 if name in LAYER_SETS else 0):
+            predictions[name], features[name] = _look(model, head, Batches(images, batch_size, workers=workers), engine)
     bias = None if head.bias is None else head.bias.detach().float().cpu()
     weight = head.weight.detach().float().flatten(1).cpu()
-    return Observation(predictions, features, weight, bias, look_inside(model, split, engine))
+    return Observation(predictions, features, weight, bias, layers.outputs())
+
+
+@torch.no_grad()
+def observe_more(model: nn.Module, seen: Observation, name: str, images: ImageSet, engine: Engine) -> Observation:
+    """Return what was seen together with more images of one set, which come after those seen."""
+    head = find_head(model, engine.move(*next(iter(Batches(images, 1))))[0])
+    predictions, features = _look(model, head, Batches(images, LOOKING_BATCH), engine)
+    before = seen.predictions[name]
+    both = Predictions(torch.cat([before.logits, predictions.logits]), torch.cat([before.labels, predictions.labels]))
+    return replace(
+        seen,
+        predictions={**seen.predictions, name: both},
+        features={**seen.features, name: torch.cat([seen.features[name], features])},
+    )
 
 
 @torch.no_grad()
@@ -116,28 +131,3 @@ def _look(model: nn.Module, head: Head | None, batches: Batches, engine: Engine)
             features.append(seen[-1].flatten(1).float().cpu())
         labels.append(y.cpu())
     return Predictions(torch.cat(logits), torch.cat(labels)), torch.cat(features) if features else torch.empty(0)
-
-
-@torch.no_grad()
-def look_inside(model: nn.Module, split: Split, engine: Engine) -> dict[str, Tensor]:
-    """Return the outputs of up to ten convolutions, evenly spaced from first to last, on a sample of images."""
-    names = [name for name, module in model.named_modules() if isinstance(module, nn.Conv2d)]
-    places = torch.linspace(0, len(names) - 1, min(LAYERS, len(names))).round().long().tolist()
-    modules = dict(model.named_modules())
-    seen: dict[str, list[Tensor]] = {names[place]: [] for place in places}
-    hooks = [modules[name].register_forward_hook(_keep(outputs)) for name, outputs in seen.items()]
-    try:
-        for images in (split.forget, split.retain_test):
-            for x, _ in engine.stream(Batches(images.select(torch.arange(min(LAYER_IMAGES // 2, len(images)))), 100)):
-                model(x)
-    finally:
-        for hook in hooks:
-            hook.remove()
-    return {name: torch.cat(outputs) for name, outputs in seen.items()}
-
-
-def _keep(outputs: list[Tensor]) -> Callable[[nn.Module, object, Tensor], None]:
-    def hook(_: nn.Module, __: object, output: Tensor) -> None:
-        outputs.append(torch.nn.functional.adaptive_avg_pool2d(output.float(), 2).flatten(1).cpu())
-
-    return hook

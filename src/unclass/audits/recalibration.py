@@ -15,7 +15,7 @@ from unclass.metrics import accuracy
 from unclass.predictions import predict
 from unclass.training.engine import Engine
 
-IMAGES, BATCH = 2500, 125
+IMAGES, BATCH = 1000, 125
 CURVE = (125, 250, 500, 1000, 2500)
 
 

@@ -12,7 +12,7 @@ from unclass.audits.limits import (
     other_features,
     well_below_original,
 )
-from unclass.audits.relearn import watched_images
+from unclass.audits.relearn import watched
 from unclass.audits.utility import accuracies, class_count, shares_of
 from unclass.metrics import information_difference
 from unclass.metrics.delong import paired_auc_deviation
@@ -82,7 +82,7 @@ def _same_features(seen: Examination) -> Measure:
 def _relearning(seen: Examination) -> list[Measure]:
     retain = {role: max(value for _, value in curve) for role, curve in seen.from_retain.items()}
     forget = {role: float(steps_to_half(curve)) for role, curve in seen.from_forget.items()}
-    size, note = watched_images(seen.split.forget_test), "the highest accuracy on D_ft during a few steps"
+    size, note = len(watched(seen.split.forget_test, 0)), "the highest accuracy on D_ft during a few steps"
     return [
         Measure.of("relearn-retain", at_most_chance(class_count(seen)), retain, shares_of(retain, size), size, note),
         Measure.of("relearn-steps", nearer_to_retrained(forget["original"], higher=True), forget),

@@ -20,7 +20,7 @@ from unclass.audits.closeness import (
     untrained,
 )
 from unclass.audits.decision_space import decision_space
-from unclass.audits.examine import CONTROLS, Examination, Stopwatch, examine
+from unclass.audits.examine import CONTROLS, Examination, examine
 from unclass.audits.observe import is_sample, look, sample_split
 from unclass.audits.privacy import attack, membership_section, privacy_measures
 from unclass.audits.provenance import cost_section, models_section, notices, provenance_section, subject_section
@@ -28,6 +28,7 @@ from unclass.audits.residual import residual_measures
 from unclass.audits.result import Audit
 from unclass.audits.sections import noise, probe_section, recalibration_section, relearning_section
 from unclass.audits.shadow import Shadows, ulira_measure
+from unclass.audits.stopwatch import Stopwatch
 from unclass.audits.subjects import open_subjects
 from unclass.audits.utility import flows, utility_measures, utility_section
 from unclass.audits.verdict import decide, not_claimed, self_check, tiles
@@ -133,6 +134,7 @@ def _audit(
     with watch.timed("controls"):
         controls = make_controls(models["original"], split, engine)
     seen = examine(models, controls, split, watch, seed, workers)
+    split = seen.split
     with watch.timed("checks"):
         curves = attack(seen)
         measures = [*utility_measures(seen), *privacy_measures(seen, curves, seed), *residual_measures(seen)]

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from unclass.audits.check import Measure
 from unclass.audits.evidence import ClassAccuracy, Utility
 from unclass.audits.examine import Examination
-from unclass.audits.limits import at_most_chance, informative, unharmed
+from unclass.audits.limits import at_most_chance, informative
 from unclass.audits.observe import Observation
-from unclass.metrics import accuracy, confusion, mcnemar, paired_interval, wilson_interval
+from unclass.audits.retain_change import retain_change
+from unclass.metrics import accuracy, confusion, wilson_interval
 from unclass.metrics.divergence import label_shares
 from unclass.predictions import Predictions
 
@@ -22,29 +23,10 @@ def utility_measures(seen: Examination) -> list[Measure]:
     few = informative("few test images in one class: it informs")
     size = len(seen.split.forget_test)
     return [
-        _change(seen, found),
+        retain_change(seen.observations),
         Measure.of("forget-test-accuracy", at_most_chance(count), forgotten, shares_of(forgotten, size), size),
         Measure.of("worst-class-change", few, worst),
     ]
-
-
-def _change(seen: Examination, found: Mapping[str, Mapping[str, float]]) -> Measure:
-    """Both models see the same test images, so that only those count on which they differ (McNemar)."""
-    pairs = {role: discordant(seen.observations["original"], one) for role, one in seen.observations.items()}
-    size, (gained, lost) = len(seen.split.retain_test), pairs["unlearned"]
-    note = (
-        f"{lost:,} of {size:,} test images of the other classes newly wrong, {gained:,} newly right; "
-        f"chance alone does this or more in {mcnemar(gained, lost):.0%} of cases (McNemar's exact test)"
-    )
-    change = {role: row["retain_test"] - found["original"]["retain_test"] for role, row in found.items()}
-    intervals = {role: paired_interval(*pair, size) for role, pair in pairs.items()}
-    return Measure.of("retain-change", unharmed(), change, intervals, size, note)
-
-
-def discordant(before: Observation, after: Observation) -> tuple[int, int]:
-    """Return how many images of D_rt are newly right, and how many newly wrong."""
-    was, now = (one.predictions["retain_test"].correct for one in (before, after))
-    return int((now & ~was).sum()), int((was & ~now).sum())
 
 
 def shares_of(values: Mapping[str, float], count: int) -> dict[str, tuple[float, float]]:

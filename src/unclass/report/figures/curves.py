@@ -37,7 +37,8 @@ def relearning(audit: Mapping[str, Any]) -> Figure:
     for panel, kind in zip(panels, kinds, strict=True):
         lines = {role: np.asarray(held[kind][role], dtype=float).T for role in present(held[kind])}
         for role, (step, accuracy) in lines.items():
-            panel.plot(step, 100 * accuracy, label=role, **style(role))
+            point = {"marker": "o"} if len(step) == 1 else {}  # a model that had nothing to relearn
+            panel.plot(step, 100 * accuracy, label=role, **style(role), **point)
         count = (held.get("images") or {}).get(kind)
         panel.set_title(titles[kind] + (f" ({count})" if count else ""), fontsize=9)
         panel.set(xlabel="step", ylim=(-2, 102))

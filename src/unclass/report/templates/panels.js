@@ -27,7 +27,7 @@ const named = (audit) => audit.classes.map((name) => ({ name: String(name), forg
 
 function curves(host, values, x, label, y = {}) {
   const roles = rolesOf(values);
-  const top = Math.max(...roles.flatMap((role) => values[role].map((point) => point[0])), 1e-9);
+  const top = Math.max(...roles.flatMap((role) => values[role].map((point) => point[0])), 1);
   plot(host, {
     label, x: { domain: [0, top], ...x }, y: { domain: [0, 1], format: wholePercent, exact: percent, ...y }, band: bandOf(values),
     series: roles.map((role) => ({ ...styled(role), points: values[role] })),

@@ -126,6 +126,7 @@ function plot(host, spec) {
       inside.append(mark("path", { class: `curve mark tone-${series.tone} ${series.dashed ? "dashed" : ""}`, d: line, "data-series": series.id }));
     }
     function path(points, step) {
+      if (points.length === 1) return `M${x(floor("x", points[0][0])).toFixed(1)} ${y(floor("y", points[0][1])).toFixed(1)}h8`; // a stub
       return points.map(([px, py], place) => {
         const [sx, sy] = [x(floor("x", px)).toFixed(1), y(floor("y", py)).toFixed(1)];
         return place === 0 ? `M${sx} ${sy}` : step ? `H${sx}V${sy}` : `L${sx} ${sy}`;
