@@ -290,7 +290,7 @@ def test_a_checkpoint_that_does_not_open_is_a_finding(photos: Path, capsys: pyte
 
 def test_a_size_that_the_model_was_not_made_for_is_doubted(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, found = visit(capsys, "--size", "16")
-    assert found["size"].status == "doubtful" and "--size 8" in found["size"].advice
+    assert found["size"].status == "wrong" and found["size"].advice == "give --size 8"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """All checks in order, from the model alone to what the run will take."""
 
-from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -22,17 +21,19 @@ from unclass.arguments import (
     weights_of,
 )
 from unclass.checkup.cost import check_memory, check_time, forward_seconds, measure
-from unclass.checkup.finding import Finding, doubtful, good, refused, worst, wrong
+from unclass.checkup.finding import Finding, good, refused, worst
 from unclass.checkup.intent import Intent, find_split
 from unclass.checkup.network import check_batch_norm, check_head, check_weights, find_cut
 from unclass.checkup.opening import opened, read_for
 from unclass.checkup.recognition import alternatives, check_accuracy, check_normalisation, classify
 from unclass.checkup.sample import MOST, Sample, check_reading, draw
+from unclass.checkup.shape import better_size, check_outputs, check_shape, check_size, why_refused
+from unclass.checkup.sizes import Trial
 from unclass.compatibility import usable
 from unclass.data import DataOptions, ImageData
 from unclass.errors import InputError
 from unclass.methods import Method
-from unclass.models import Classifier, Opening
+from unclass.models import Opening
 from unclass.models.any_model import in_full_precision, inner
 from unclass.training.engine import Engine
 
@@ -86,19 +87,20 @@ def check_up(model: nn.Module, data: ImageData, intent: Intent, engine: Engine) 
     try:
         work = engine.place(deepcopy(in_full_precision(usable(model, data, intent.head)))).eval()
     except InputError as error:
-        return [*findings, refused("classes", error)]
+        return [*findings, why_refused(model, data, intent.head, error, engine)]
     method = method_for(model, data, intent.method, intent.preset, dict(intent.options))
     sample = draw(data)
     findings += [check_reading(sample, intent.skip_bad), check_shape(work, data)]
     if not len(sample):
         return findings
-    findings.append(check_outputs(work, sample, data.classes, engine))
+    findings.append(check_outputs(work, sample, data, engine))
     if findings[-1].status == "wrong":
         return findings
     x = engine.move(sample.x[:2], sample.y[:2])[0]
     cut, cuttable = find_cut(work, x, method)
     findings += [check_head(work, x, method), check_batch_norm(work), *([cuttable] if cuttable else [])]
-    findings += check_recognition(work, sample, data, intent, engine)
+    sized, *known = check_recognition(work, sample, data, intent, engine)
+    findings = [sized if one.check == "size" else one for one in findings] + known
     split, about = find_split(work, data, intent, method)
     findings += about
     if split is None:
@@ -109,45 +111,24 @@ def check_up(model: nn.Module, data: ImageData, intent: Intent, engine: Engine) 
     return findings
 
 
-def check_shape(model: nn.Module, data: ImageData) -> Finding:
-    """Pictures should have the size that the model was made for."""
-    given = data.train.shape
-    if not isinstance(model, Classifier) or model.card.shape == given:
-        return good("size", f"pictures of {_by(given)}")
-    says = f"pictures are read as {_by(given)}, the model was made for {_by(model.card.shape)}"
-    return doubtful("size", says, f"leave `size` out, or give `size` {model.card.shape[1]}")
-
-
-def check_outputs(model: nn.Module, sample: Sample, classes: Sequence[str], engine: Engine) -> Finding:
-    """A model must take the pictures and have one output for each class."""
-    try:
-        with torch.no_grad():
-            count = model(engine.move(sample.x[:2], sample.y[:2])[0]).shape[1]
-    except InputError as error:
-        return refused("outputs", error)
-    except (RuntimeError, ValueError, AssertionError) as error:
-        reason = " ".join(str(error).split())[:200]
-        return wrong("outputs", f"the model cannot take these pictures ({reason})", "set `size` as in training")
-    if count != len(classes):
-        return wrong("outputs", f"{count} for {len(classes)} classes", "give the data that the model was trained on")
-    return good("outputs", f"{count}, one for each class")
-
-
 def check_recognition(
     model: nn.Module, sample: Sample, data: ImageData, intent: Intent, engine: Engine
 ) -> list[Finding]:
-    """Classify the sample as often as there is time for, and see what the model makes of it."""
+    """Classify the sample as often as there is time for: as it is, normalised in other ways, and at other sizes."""
     usual = alternatives(model, sample)
-    seconds = (1 + len(usual)) * forward_seconds(model, engine.move(sample.x[:8], sample.y[:8])[0])
-    count = min(MOST, max(FEWEST, int(LOOKING_SECONDS / seconds)))
-    few = Sample(sample.x[:count], sample.y[:count], sample.kind, sample.pixels, sample.seconds, sample.unread)
+    seconds = forward_seconds(model, engine.move(sample.x[:8], sample.y[:8])[0])
+    few = sample.first(min(MOST, max(FEWEST, int(LOOKING_SECONDS / seconds / (1 + len(usual))))))
     one_class = intent.forget_only or len(few.y.unique()) < 2
     seen = classify(model, few.x, engine)
     others = {name: classify(model, few.x, engine, one) for name, one in usual.items()}
     normalised, best = check_normalisation(model, few, seen, others, len(data.classes), one_class)
+    taken = next((usual[name] for name, other in others.items() if other is best), None)
+    trial = Trial(model, few, engine, seconds, len(data.classes), one_class)
+    better = better_size(trial, best, taken, usual.values())
+    if better is not None and better.normalisation is None and taken is not None:
+        normalised = good("normalisation", "the model's own does better than the usual others once the size is right")
+        best, taken = seen, None
     known = check_accuracy(few, best, data.classes, one_class)
-    return [normalised, known if best is seen else replace(known, says=f"{known.says}, normalised that way")]
-
-
-def _by(shape: Sequence[int]) -> str:
-    return " × ".join(map(str, shape))
+    if best is not seen:
+        known = replace(known, says=f"{known.says}, normalised that way")
+    return [check_size(trial, data, better, taken), normalised, known]

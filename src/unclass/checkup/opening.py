@@ -1,6 +1,8 @@
 """Opening model and data as a run would, with what stands in the way as findings."""
 
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +16,33 @@ from unclass.data.classes import expand_labels, find_class
 from unclass.errors import InputError
 from unclass.models import Classifier, Opening
 
+SECONDS = 8.0  # for opening a network at other sizes
+MOST_USUAL = (
+    224,
+    32,
+    64,
+    28,
+    96,
+    128,
+    384,
+    48,
+    256,
+    112,
+    160,
+    192,
+    299,
+    84,
+    72,
+    40,
+    56,
+    80,
+    144,
+    176,
+    240,
+    288,
+    448,
+    512,
+)
 Opened = tuple[Classifier, ImageData]
 
 
@@ -39,7 +68,7 @@ def opened(
         if model is None:
             model, data = opened_for(opening, path, data, unnamed=forget_only and not where.classes)
     except InputError as error:
-        return None, [refused("model", error)]
+        return None, [_with_size(refused("model", error), opening, path, data)]
     try:
         check_fit(model, data, str(path or opening.spec))
     except InputError as error:
@@ -69,3 +98,16 @@ def read_for(
     except InputError as error:
         load_data(spec, where)  # raises if the fault is the data's own
         return None, [refused("classes", error)]
+
+
+def _with_size(found: Finding, opening: Opening, path: Path | None, data: ImageData) -> Finding:
+    """Advise the size at which a network opens that does not at the size of the pictures, where there is one."""
+    channels, end = data.train.shape[0], time.monotonic() + SECONDS
+    for size in MOST_USUAL:
+        if time.monotonic() > end:
+            break
+        with suppress(InputError):
+            opening.open(path, data.classes, (channels, size, size))
+            says = f"{found.says}; with pictures of {size} × {size} it opens"
+            return replace(found, says=says, advice=f"give `size` {size}")
+    return found

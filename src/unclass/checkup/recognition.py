@@ -67,7 +67,9 @@ def check_normalisation(
     if guessed or not clearly_better(others[best] == sample.y, right):
         return good("normalisation", f"{says}, under others not clearly more ({best}: {shares[best]:.0%})"), seen
     found = doubtful if one_class else wrong
-    return found("normalisation", f"{says}, {shares[best]:.0%} under {best}", _option(model, USUAL[best])), others[best]
+    return found("normalisation", f"{says}, {shares[best]:.0%} under {best}", option_of(model, USUAL[best])), others[
+        best
+    ]
 
 
 def check_accuracy(sample: Sample, seen: Tensor, classes: Sequence[str], one_class: bool) -> Finding:
@@ -129,7 +131,8 @@ def clearly_better(new: Tensor, old: Tensor) -> bool:
     return gained - lost >= CLEARLY * len(old) and gained - lost > DEVIATIONS * math.sqrt(gained + lost)
 
 
-def _option(model: nn.Module, normalisation: Normalisation) -> str:
+def option_of(model: nn.Module, normalisation: Normalisation) -> str:
+    """Return how to say that pictures are to be normalised in another way."""
     mean, std = (",".join(f"{value:.4g}" for value in values) for values in normalisation)
     if not isinstance(model, Classifier):
         return f"normalise the images with mean {mean} and std {std}"

@@ -1,13 +1,15 @@
 """A few pictures, evenly over the classes, to try a model with."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from unclass.checkup.finding import Finding, doubtful, good, wrong
 from unclass.data import ImageData, ImageSet
+from unclass.data.pictures import Decoded
 from unclass.errors import InputError
 
 MOST = 256
@@ -19,7 +21,7 @@ class Sample:
     """Pictures as a model takes them, in turns of one from each class; `kind` is the set they were drawn from.
 
     `pixels`: they are pixels in [0, 1], not what somebody's own code made of them. `seconds` is how long reading one
-    took, `unread` names those that could not be read.
+    took, `unread` names those that could not be read, `images` are the others, to be read again at another size.
     """
 
     x: Tensor
@@ -28,9 +30,23 @@ class Sample:
     pixels: bool
     seconds: float
     unread: tuple[str, ...]
+    images: ImageSet
 
     def __len__(self) -> int:
         return len(self.y)
+
+    def first(self, count: int) -> "Sample":
+        """Return so many of the pictures."""
+        few = self.images.select(torch.arange(min(count, len(self))))
+        return replace(self, x=self.x[:count], y=self.y[:count], images=few)
+
+    def at(self, size: int, rows: Tensor) -> Tensor:
+        """Return pictures at another size: decoded again, or where there are only pixels, scaled."""
+        source = self.images.source
+        if isinstance(source, Decoded):
+            again = replace(self.images, source=Decoded(source.pictures, (source.shape[0], size, size)))
+            return again.read(rows).float().div_(255)
+        return F.interpolate(self.x[rows], (size, size), mode="bilinear", antialias=True)
 
 
 def evenly(images: ImageSet, most: int = MOST) -> ImageSet:
@@ -62,7 +78,8 @@ def draw(data: ImageData) -> Sample:
     x = torch.cat(pictures) if pictures else torch.zeros(0, *images.shape)
     pixels = not x.is_floating_point()
     y = images.labels[torch.tensor(good_rows, dtype=torch.long)]
-    return Sample(x.float().div_(255) if pixels else x, y, kind, pixels, seconds, tuple(unread))
+    x = x.float().div_(255) if pixels else x
+    return Sample(x, y, kind, pixels, seconds, tuple(unread), images.select(torch.tensor(good_rows, dtype=torch.long)))
 
 
 def check_reading(sample: Sample, skip_bad: bool) -> Finding:
