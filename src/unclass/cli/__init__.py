@@ -76,12 +76,17 @@ def _call(arguments: list[str]) -> int:
 
 
 def _run_command(arguments: list[str]) -> int:
-    from unclass.cli.settings import read_defaults
-    from unclass.training import distributed
+    from unclass.cli.settings import has_file, read_defaults
 
-    distributed.start()
-    defaults = read_defaults(command_line().commands)
-    return int(command_line()(arguments, prog_name="unclass", standalone_mode=False, default_map=defaults) or 0)
+    if processes.launched() > 1:
+        from unclass.training import distributed
+
+        distributed.start()
+    asked = next((one for one in arguments if one not in EVERYWHERE), "")
+    alone = asked in COMMANDS and not is_completing() and not has_file()
+    app, commands = (only(asked), [asked]) if alone else (command_line(), list(COMMANDS))
+    defaults = read_defaults({name: app.commands[name] for name in commands})
+    return int(app(arguments, prog_name="unclass", standalone_mode=False, default_map=defaults) or 0)
 
 
 @cache
@@ -90,11 +95,21 @@ def command_line() -> Any:
     return typer.main.get_command(make_app(imported))
 
 
+@cache
+def only(name: str) -> Any:
+    """Return the command line with one command that can be run: what it does not need is not imported."""
+    return typer.main.get_command(make_app(lambda row: imported(row) if row is COMMANDS[name] else described(row)))
+
+
+def is_completing() -> bool:
+    """Whether a shell asks what could come next."""
+    return any(name.endswith("_COMPLETE") for name in os.environ)
+
+
 def is_overview(arguments: list[str]) -> bool:
     """Whether no command is asked for but what there is, or the version; a shell that completes asks for more."""
     asked = [one for one in arguments if one not in EVERYWHERE]
-    completing = any(name.endswith("_COMPLETE") for name in os.environ)
-    return not completing and processes.launched() == 1 and asked in ([], ["--help"], ["--version"])
+    return not is_completing() and processes.launched() == 1 and asked in ([], ["--help"], ["--version"])
 
 
 def _general_first(arguments: list[str]) -> list[str]:

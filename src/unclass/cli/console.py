@@ -65,6 +65,8 @@ def give_json(value: Any) -> None:
 
 def as_options(message: str) -> str:
     """Say the arguments of the Python API, which messages name in backquotes, as the options that they are here."""
+    if "`" not in message:
+        return message
     from unclass.cli import command_line  # the commands print by this file
 
     names: dict[str, str] = {}

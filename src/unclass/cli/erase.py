@@ -8,7 +8,7 @@ import typer
 from unclass.arguments import DEFAULT_METHOD
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
-from unclass.cli.ledger import LedgerFile, Operator, SigningKey
+from unclass.cli.plain_options import LedgerFile, Operator, SigningKey
 from unclass.training.engine import Engine
 
 
@@ -29,6 +29,9 @@ def erase(
     pictures: Annotated[bool, typer.Option("--pictures", help="Leave pictures in the evidence.")] = False,
     redact: Annotated[bool, typer.Option("--redact", help="Leave private paths out of the evidence.")] = False,
     zip_: Annotated[bool, typer.Option("--zip", help="Write the evidence as a zip.")] = False,
+    sigstore: Annotated[
+        bool, typer.Option("--sigstore", help="Also sign the weights with your identity by sigstore; asks its servers.")
+    ] = False,
     seed: o.Seed = 0,
     batch_size: o.BatchSize = 64,
     ledger: LedgerFile = None,
@@ -45,13 +48,16 @@ def erase(
     from unclass.ledger.job import Job
     from unclass.ledger.keys import key_path, private_key
     from unclass.ledger.pack import PackOptions
+    from unclass.ledger.sigstore import sigstore_signer
     from unclass.ledger.store import Ledger, ledger_path, whoever
 
     key = key_path(signing_key)
     private_key(key)
+    if sigstore:
+        sigstore_signer()  # before any work: where it cannot be reached that is said now
     job = Job(
         key, method, preset, o.assignments(set_), seed, batch_size, tuple(retrained), accept, why,
-        PackOptions(pictures, redact), zip_, o.with_progress(engine, json_),
+        PackOptions(pictures, redact, sigstore), zip_, o.with_progress(engine, json_),
     )  # fmt: skip
     with Ledger(ledger_path(ledger)) as opened:
         found = run_erase(opened, request, job, operator or whoever(), note)

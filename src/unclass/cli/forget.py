@@ -11,7 +11,7 @@ from unclass.arguments import DEFAULT_METHOD, model_and_data
 from unclass.cli import options as o
 from unclass.cli.console import as_options, give_json, note, say
 from unclass.cli.erased import names_erased, tell_erased
-from unclass.cli.ledger import LedgerFile
+from unclass.cli.plain_options import LedgerFile
 from unclass.data import DataOptions, ImageData
 from unclass.models import Opening
 from unclass.records import Record

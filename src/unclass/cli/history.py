@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from unclass.cli import options as o
+from unclass.cli import plain_options as o
 from unclass.cli.console import give_json, note, say
-from unclass.cli.ledger import LedgerFile, Operator
+from unclass.cli.plain_options import LedgerFile, Operator
 
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="By name, or a file that is one of its versions.")]
 

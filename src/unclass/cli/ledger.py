@@ -7,20 +7,10 @@ import typer
 
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
+from unclass.cli.plain_options import LedgerFile, Operator, SigningKey
 from unclass.data import DataOptions
 from unclass.errors import InputError
 from unclass.models import Opening
-
-LedgerFile = Annotated[
-    Path | None, typer.Option("--ledger", help="The ledger's file; by default UNCLASS_LEDGER.", show_default=False)
-]
-Operator = Annotated[
-    str | None, typer.Option(help="Who does this; by default UNCLASS_OPERATOR, else the user.", show_default=False)
-]
-SigningKey = Annotated[
-    Path | None,
-    typer.Option("--signing-key", help="Private key to sign with; by default UNCLASS_SIGNING_KEY.", show_default=False),
-]
 
 ledger_app = typer.Typer(
     help="The ledger: models, page, retention.\n\nExample: unclass ledger page", rich_markup_mode=None

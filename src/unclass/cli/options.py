@@ -13,6 +13,9 @@ import typer
 
 from unclass.arguments import weights_of as check_weights
 from unclass.bounds import MOST_IMAGES_IN_A_BATCH, MOST_SEED
+from unclass.cli.plain_options import Classes as Classes
+from unclass.cli.plain_options import Force as Force
+from unclass.cli.plain_options import Json as Json
 from unclass.data import DATA, OWN, DataOptions
 from unclass.data.classes import read_class_names
 from unclass.errors import InputError
@@ -59,7 +62,6 @@ ClassNames = Annotated[
 ]
 Workers = Annotated[int, typer.Option(help="Processes that decode streamed images.", rich_help_panel=_DATA)]
 
-Classes = Annotated[list[str], typer.Option("--class", help="Class to forget, by name or index; 3,4 for several.")]
 ForgetOnly = Annotated[
     bool, typer.Option("--forget-only", help="The data holds nothing but the images to forget; CLASS/*, or one class.")
 ]
@@ -109,8 +111,6 @@ HeadName = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.", min=0, max=MOST_SEED)]
 BatchSize = Annotated[int, typer.Option(help="Images in a batch.", min=1, max=MOST_IMAGES_IN_A_BATCH)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines, nothing else.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
 Device = Annotated[str, typer.Option(help="cpu or cuda.", rich_help_panel=_ENGINE)]
 Precision = Annotated[

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from unclass.cli import options as o
+from unclass.cli import plain_options as o
 from unclass.cli.console import give_json, say
-from unclass.cli.ledger import LedgerFile, Operator
+from unclass.cli.plain_options import LedgerFile, Operator
 
 request_app = typer.Typer(
     help="Erasure requests: add, list, withdraw.\n\nExample: unclass request add --class 3", rich_markup_mode=None

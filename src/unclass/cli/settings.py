@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from unclass.errors import InputError, unknown
-from unclass.models.origins import SOURCES
 from unclass.storage import read_text
 
 FILE, PROJECT, PREFIX = "unclass.toml", "pyproject.toml", "UNCLASS_"
@@ -109,6 +108,8 @@ def _texts(value: Any, several: bool, where: str) -> Any:
 
 def _refuse_code(name: str, value: Any, where: str) -> None:
     """Raise if a file would choose code to run: it may have come with somebody else's data."""
+    from unclass.models.origins import SOURCES  # brings in torch, for which only a command that needs it waits
+
     for part in str(value).split(","):
         source, colon, _ = part.partition(":")
         if colon and source.strip() not in SOURCES:
@@ -118,3 +119,8 @@ def _refuse_code(name: str, value: Any, where: str) -> None:
 def read_defaults(commands: Mapping[str, Any]) -> Defaults:
     """Return the options that the current folder and the environment set."""
     return defaults_for(commands, Path.cwd(), os.environ)
+
+
+def has_file() -> bool:
+    """Whether the current folder holds settings: what they name is looked for among the options of all commands."""
+    return bool(_file(Path.cwd())[1])

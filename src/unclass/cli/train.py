@@ -11,7 +11,7 @@ from unclass.arguments import DEFAULT_MODELS
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.cli.erased import names_erased, tell_erased
-from unclass.cli.ledger import LedgerFile
+from unclass.cli.plain_options import LedgerFile
 from unclass.data import DataOptions, ImageData, load_data
 from unclass.training.engine import Engine
 

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from unclass.cli import options as o
+from unclass.cli import plain_options as o
 from unclass.cli.console import give_json, note, say
+from unclass.errors import InputError
 
 
 def verify(
@@ -17,6 +18,13 @@ def verify(
     model: Annotated[
         Path | None, typer.Option("--model-file", help="Is this file the unlearned model of the pack?")
     ] = None,
+    identity: Annotated[
+        str | None, typer.Option(help="Who must have signed the weights by sigstore; asks its servers.")
+    ] = None,
+    provider: Annotated[
+        str | None,
+        typer.Option("--identity-provider", help="Who vouches for --identity, such as its log-in's address."),
+    ] = None,
     json_: o.Json = False,
 ) -> int:
     """Check that every byte of an evidence pack is what was signed. Exit code 1: it is not, and which is named.
@@ -25,7 +33,9 @@ def verify(
     """
     from unclass.ledger.verify import verify_pack
 
-    found = verify_pack(pack, key, model)
+    if (identity is None) != (provider is None):
+        raise InputError("an identity is known by its provider only; give both --identity and --identity-provider")
+    found = verify_pack(pack, key, model, (identity, provider) if identity and provider else None)
     if json_:
         flaws = [{"file": flaw.file, "what": flaw.what} for flaw in found.flaws]
         give_json({"holds": found.holds, "flaws": flaws, "signer": found.signer, "manifest": found.manifest})

@@ -15,17 +15,22 @@ from unclass.ledger.keys import PASSWORD, fingerprint, kind_of, private_key, pub
 from unclass.ledger.pack_files import PackFiles
 from unclass.ledger.redact import without_paths, without_pictures
 from unclass.ledger.rendering import render
-from unclass.ledger.verify import AUDIT, ENVELOPE, MANIFEST, PUBLIC, SIGNATURE, WEIGHTS
+from unclass.ledger.sigstore import sign_by_sigstore
+from unclass.ledger.verify import AUDIT, ENVELOPE, IDENTITY, MANIFEST, PUBLIC, SIGNATURE, WEIGHTS
 from unclass.ledger.wording import letter
 from unclass.storage import with_digest, write_json
 
 
 @dataclass(frozen=True)
 class PackOptions:
-    """How a pack is made: pictures only if asked for; paths shortened where they are nobody else's business."""
+    """How a pack is made: pictures only if asked for; paths shortened where they are nobody else's business.
+
+    With `sigstore` the weights are signed with an identity as well, over the network.
+    """
 
     pictures: bool = False
     redact: bool = False
+    sigstore: bool = False
 
 
 def write_pack(evidence: Evidence, folder: Path, key_file: Path, options: PackOptions) -> dict[str, Any]:
@@ -40,6 +45,8 @@ def write_pack(evidence: Evidence, folder: Path, key_file: Path, options: PackOp
     Audit.of(audit, AUDIT).save(folder / "report.html")
     (folder / PUBLIC).write_bytes(public_pem(key.public_key()))
     _put_weights(evidence, folder, key, key_file)
+    if options.sigstore:
+        sign_by_sigstore(folder / WEIGHTS, folder / IDENTITY)
     files = PackFiles(folder)
     records = {"forget": files.digest("forget.json"), "audit": files.digest(AUDIT)}
     found = manifest(evidence, records, _signer(key))

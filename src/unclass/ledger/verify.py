@@ -12,9 +12,11 @@ from unclass.ledger.envelope import DESTRUCTION, Untrue, check_weights, unseal
 from unclass.ledger.files import content_digest
 from unclass.ledger.keys import fingerprint, public_key, public_key_from
 from unclass.ledger.pack_files import PackFiles, is_plain, pack_files
+from unclass.ledger.sigstore import check_by_sigstore
 
 ENVELOPE, PUBLIC, MANIFEST = "statement.dsse.json", "signer.pub", "manifest.json"
 AUDIT, WEIGHTS, SIGNATURE, REMOVED = "audit.json", "model", "model.sig", "removed.dsse.json"
+IDENTITY = "model.sigstore.json"
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,13 @@ class Verification:
         return not self.flaws
 
 
-def verify_pack(path: Path, key: Path | None = None, model: Path | None = None) -> Verification:
+def verify_pack(
+    path: Path, key: Path | None = None, model: Path | None = None, identity: tuple[str, str] | None = None
+) -> Verification:
     """Check a pack against a public key: the one given, else the one in the pack, which vouches only for itself.
 
-    With `model`, also whether that file is the unlearned model of the pack.
+    With `model`, also whether that file is the unlearned model of the pack; with `identity`, a name and who vouches for
+    it, whether that signed the weights by sigstore, which is asked over the network.
     """
     files = pack_files(path)
     trusted = None if key is None else public_key(key)
@@ -65,6 +70,8 @@ def verify_pack(path: Path, key: Path | None = None, model: Path | None = None) 
     flaws += [*_whole(files, path), *_changed(files, sealed, removed), *_unlike(files, sealed["predicate"])]
     if not flaws and not removed:
         flaws += [*_other_weights(files, sealed["predicate"]), *_unsigned_weights(files, sealed["predicate"])]
+    if identity is not None and not removed:
+        flaws += _other_identity(files, *identity)
     if model is not None and content_digest(model) != sealed["predicate"]["models"]["unlearned"]["sha256"]:
         flaws.append(Flaw(str(model), "is not the unlearned model of this pack"))
     return Verification(tuple(flaws), sealed["predicate"], fingerprint(judge))
@@ -144,6 +151,19 @@ def _unsigned_weights(files: PackFiles, manifest: Mapping[str, Any]) -> list[Fla
             check_weights(files.folder(WEIGHTS, Path(scratch)), Path(scratch) / SIGNATURE, Path(scratch) / PUBLIC)
         except Untrue as error:
             return [Flaw(SIGNATURE, str(error))]
+    return []
+
+
+def _other_identity(files: PackFiles, identity: str, provider: str) -> list[Flaw]:
+    """Check that an identity has signed the weights by sigstore."""
+    if IDENTITY not in files.names():
+        return [Flaw(IDENTITY, "missing: nobody signed the weights by sigstore")]
+    with tempfile.TemporaryDirectory() as scratch:
+        (Path(scratch) / IDENTITY).write_bytes(files.read(IDENTITY))
+        try:
+            check_by_sigstore(files.folder(WEIGHTS, Path(scratch)), Path(scratch) / IDENTITY, identity, provider)
+        except Untrue as error:
+            return [Flaw(IDENTITY, str(error))]
     return []
 
 
