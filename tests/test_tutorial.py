@@ -26,7 +26,7 @@ def place(tmp_path_factory: pytest.TempPathFactory):
     try:
         for program, *words in commands(TUTORIAL):
             if program == "python":
-                subprocess.run([sys.executable, *words], check=True, timeout=120)
+                subprocess.run([sys.executable, *words], check=True, timeout=300)
             else:
                 allowed = VERDICTS if words[0] == "audit" else (0,)
                 assert program == "unclass" and run(words) in allowed, words

@@ -27,7 +27,7 @@ from unclass.arguments import (
 from unclass.data import Batches, DataOptions, ImageData, load_data
 from unclass.errors import InputError
 from unclass.forgotten import mark_forgotten
-from unclass.methods import Method
+from unclass.methods import REFERENCE, Method
 from unclass.methods.amnesiac.recorder import UpdateRecorder, prepare_recording, recorded_size
 from unclass.methods.configure import configure, name_of, options_of
 from unclass.methods.retrain import Retrain
@@ -87,7 +87,7 @@ def train(
     """
     output = _output(out, force)
     images = load_data(data, data_options or DataOptions()) if isinstance(data, str | Path) else data
-    method = configure("retrain", data=images.name, preset=preset, options=recipe)
+    method = configure(REFERENCE, data=images.name, preset=preset, options=recipe)
     assert isinstance(method, Retrain)
     name = model or DEFAULT_MODELS.get(images.name, "resnet-18")
     settings = Settings(seed, batch_size, 0 if data_options is None else data_options.workers)

@@ -14,7 +14,8 @@ from unclass.data import Batches, DataOptions, ImageData, Split, image_data, lis
 from unclass.data.classes import expand_labels, find_class, indices, is_index
 from unclass.errors import InputError
 from unclass.forgotten import left_by
-from unclass.methods import Method
+from unclass.methods import DEFAULT_METHOD as DEFAULT_METHOD
+from unclass.methods import REFERENCE, Method
 from unclass.methods.configure import configure, name_of
 from unclass.models import Classifier, Opening
 from unclass.models.any_model import device_of, inner
@@ -26,7 +27,6 @@ Label = str | int
 Classes = Label | Sequence[Label]
 Listed = str | Path | Sequence[str | int | Path]
 Model = nn.Module | str | Path
-DEFAULT_METHOD = "boundary-shift"
 DEFAULT_MODELS = {"digits": "small-cnn", "fashion-mnist": "small-cnn", "cifar10": "all-cnn", "vggface2": "resnet-50"}
 
 
@@ -257,7 +257,7 @@ def method_for(
         if preset is not None or options:
             raise InputError(f"{method} has its options already; give preset and options with a method's name")
         return method
-    if method == "retrain" and preset is None:
+    if method == REFERENCE and preset is None:
         known = original_recipe(model, data.name)
         return configure(name_of(known), options={**vars(known), **options})
     return configure(method, data=data.name, preset=preset, options=options)

@@ -12,7 +12,7 @@ from torch import nn
 from unclass.data import Batches, Counted, ImageData, Split, TrainingData, Withheld
 from unclass.errors import Diverged, InputError
 from unclass.forgotten import check_stays_gone, left_by
-from unclass.methods import METHODS, Method, Needs
+from unclass.methods import METHODS, REFERENCE, Method, Needs
 from unclass.methods.configure import check, configure, name_of, options_of, told_options
 from unclass.methods.method import Recorder
 from unclass.methods.retrain import Retrain
@@ -157,7 +157,7 @@ def original_recipe(model: nn.Module, data_name: str) -> Retrain:
     """Return how a model was trained, as far as its card says, for `retrain` to repeat."""
     known = dict(model.card.recipe) if isinstance(model, Classifier) else {}
     options = {key: value for key, value in known.items() if key in options_of(Retrain())}
-    method = configure("retrain", data=data_name, options=options)
+    method = configure(REFERENCE, data=data_name, options=options)
     assert isinstance(method, Retrain)
     return method
 

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +14,22 @@ from torch import nn
 
 from unclass.benchmark import measure
 from unclass.benchmark.entrants import AUTHORS, SHIFT, Entrant, by_epochs, retrain_name
+from unclass.benchmark.figure import growth_figure
 from unclass.benchmark.growth import class_growth, exponent, repeated, retain_growth
-from unclass.benchmark.machine import gemm_peak, peak_memory
+from unclass.benchmark.machine import Memory, gemm_peak, peak_memory
 from unclass.benchmark.promises import bars
-from unclass.benchmark.timing import Conditions, Cost, Stopwatch, interleave, spread
+from unclass.benchmark.result import Bench, ClassCurve, Curve, Growth, Point, RetainCurve, Row, Stem, Subject
+from unclass.benchmark.table import bench_notes, bench_table
+from unclass.benchmark.timing import Conditions, Cost, Run, Stopwatch, interleave, spread
 from unclass.cli import run
 from unclass.data import ImageData, Split
 from unclass.errors import InputError
+from unclass.methods import BENCH, METHODS, Method
 from unclass.methods.boundary_shrink import BoundaryShrink
 from unclass.methods.configure import configure
 from unclass.models import Classifier, save, weights_digest
 from unclass.models.cut import Work
 from unclass.progress import silent
-from unclass.report.bench_table import bench_notes, bench_table
-from unclass.report.figures.growth import growth_figure
 from unclass.running import Settings
 from unclass.training.engine import Engine
 
@@ -44,7 +46,7 @@ def quick_peak() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def result(trained: Classifier, digits: ImageData, split: Split) -> dict[str, Any]:
+def result(trained: Classifier, digits: ImageData, split: Split) -> Bench:
     before = weights_digest(trained)
     settings = Settings(batch_size=16)
     found = measure.measure_methods(
@@ -58,51 +60,51 @@ def entrant(split: Split, **changes: Any) -> Entrant:
     return replace(Entrant("a method", BoundaryShrink(), split, 100, 10, Cost(0, 0)), **changes)
 
 
-def test_every_method_and_both_retrainings_have_a_row(result: dict[str, Any]) -> None:
-    assert [row["method"] for row in result["rows"]] == ROW_NAMES
-    for row in result["rows"]:
-        assert 0 < row["spread"][0] <= row["seconds"] <= row["spread"][1]
-        assert row["passes"] > 1 and row["share_of_peak"] > 0
-        assert row["peak_memory_gb"] > row["memory_increase_gb"] >= 0
+def test_every_method_and_both_retrainings_have_a_row(result: Bench) -> None:
+    assert [row.method for row in result.rows] == ROW_NAMES
+    for row in result.rows:
+        assert 0 < row.spread[0] <= row.seconds <= row.spread[1]
+        assert row.passes > 1 and row.share_of_peak > 0
+        assert row.peak_memory_gb > row.memory_increase_gb >= 0
 
 
-def test_the_authors_row_adds_the_search_of_each_further_epoch(result: dict[str, Any]) -> None:
-    row = next(row for row in result["rows"] if row["method"] == AUTHORS)
-    assert row["epochs"] == 10
-    assert row["repeated_search_seconds"] == pytest.approx(9 * row["before_training_seconds"])
-    assert row["seconds"] == pytest.approx(row["seconds_with_one_search"] + row["repeated_search_seconds"])
-    assert "search added 9 times, as the released code repeats it" in row["note"]
+def test_the_authors_row_adds_the_search_of_each_further_epoch(result: Bench) -> None:
+    row = result.row(AUTHORS)
+    assert row.epochs == 10
+    assert row.repeated_search_seconds == pytest.approx(9 * row.before_training_seconds)
+    assert row.seconds == pytest.approx(row.seconds_with_one_search + row.repeated_search_seconds)
+    assert "search added 9 times, as the released code repeats it" in row.note
 
 
-def test_the_paper_row_searches_once(result: dict[str, Any]) -> None:
-    row = next(row for row in result["rows"] if row["method"] == "boundary-shrink@paper")
-    assert row["repeated_search_seconds"] == 0
-    assert row["seconds"] == row["seconds_with_one_search"]
+def test_the_paper_row_searches_once(result: Bench) -> None:
+    row = result.row("boundary-shrink@paper")
+    assert row.repeated_search_seconds == 0
+    assert row.seconds == row.seconds_with_one_search
 
 
-def test_ratios_are_those_of_the_seconds(result: dict[str, Any]) -> None:
-    seconds = {row["method"]: row["seconds"] for row in result["rows"]}
-    for row in result["rows"]:
-        assert row["times_faster_than_authors"] * row["seconds"] == pytest.approx(seconds[AUTHORS])
-        assert row["times_faster_than_retrain"] * row["seconds"] == pytest.approx(seconds[retrain_name(8)])
+def test_ratios_are_those_of_the_seconds(result: Bench) -> None:
+    seconds = {row.method: row.seconds for row in result.rows}
+    for row in result.rows:
+        assert row.times_faster_than_authors * row.seconds == pytest.approx(seconds[AUTHORS])
+        assert row.times_faster_than_retrain * row.seconds == pytest.approx(seconds[retrain_name(8)])
 
 
-def test_operations_of_the_search_and_of_training_are_what_the_method_does(result: dict[str, Any]) -> None:
+def test_operations_of_the_search_and_of_training_are_what_the_method_does(result: Bench) -> None:
     """In forward passes: a search is three and the gradient of the images, a training step one and two backward."""
-    passes = {row["method"]: row["passes"] for row in result["rows"]}
+    passes = {row.method: row.passes for row in result.rows}
     search, epoch = 4, 3
     assert passes["boundary-shrink@paper"] == pytest.approx(search + 10 * epoch, rel=0.05)
     assert passes[AUTHORS] == pytest.approx(10 * (search + epoch), rel=0.05)
     assert passes[retrain_name(30)] == pytest.approx(30 * epoch, rel=0.05)
 
 
-def test_boundary_shift_is_measured_whole(result: dict[str, Any]) -> None:
-    row = result["rows"][0]
-    assert row["method"] == SHIFT and row["measured_epochs"] == row["epochs"] and row["note"] == ""
+def test_boundary_shift_is_measured_whole(result: Bench) -> None:
+    row = result.rows[0]
+    assert row.method == SHIFT and row.measured_epochs == row.epochs and row.note == ""
 
 
-def test_there_are_no_bars_for_digits(result: dict[str, Any]) -> None:
-    assert result["bars"] == []
+def test_there_are_no_bars_for_digits(result: Bench) -> None:
+    assert result.bars == ()
 
 
 def test_a_whole_run_is_extrapolated_as_by_hand(split: Split) -> None:
@@ -140,7 +142,7 @@ def test_runs_take_turns() -> None:
 
 
 def test_the_spread_is_median_least_and_most() -> None:
-    assert spread([3.0, 1.0, 8.0]) == {"seconds": 3.0, "spread": [1.0, 8.0]}
+    assert spread([3.0, 1.0, 8.0]) == (3.0, (1.0, 8.0))
 
 
 def test_operations_of_a_convolution_are_those_counted_by_hand() -> None:
@@ -187,63 +189,96 @@ def test_images_are_repeated_where_there_are_too_few(split: Split) -> None:
 
 @linux
 def test_a_shadow_neuron_does_not_copy_a_large_head() -> None:
-    found = class_growth(Conditions(Engine(precision="float32"), Settings(), repeats=1), counts=(100_000,))
+    found = class_growth(
+        Conditions(Engine(precision="float32"), Settings(), repeats=1), ["boundary-expanding"], (100_000,)
+    )
     with peak_memory() as copied:
         nn.Linear(128, 100_001)
-    assert copied.increase > 0.9e6 * found["head_mb"]
-    assert found["extra_heads"]["boundary-expanding"] < 0.5
+    assert copied.increase > 0.9e6 * found.head_mb
+    assert found.extra_heads["boundary-expanding"] < 0.5
 
 
-def test_time_does_not_depend_on_the_images_that_stay(trained: Classifier, split: Split) -> None:
-    settings, method = Settings(batch_size=64), configure(SHIFT, data="digits", options={"rounds": 1})
-    found = retain_growth(trained, split, method, Conditions(Engine(precision="float32"), settings, repeats=3))
-    few, many = found["points"]
-    assert many["size"] == 10 * few["size"]
-    assert found["ratio"] < 3
+class InStep(Conditions):
+    """Takes a second, and another for each hundred images that stay."""
+
+    def time(self, model: nn.Module, split: Split, method: Method) -> Run:
+        return Run(Cost(before=1.0, training=len(split.retain) / 100), Memory(before=0))
 
 
-def cifar(shift: float, growth: dict[str, Any] | None = None) -> dict[str, Any]:
-    seconds = {SHIFT: shift, AUTHORS: 200.0, retrain_name(30): 3000.0}
-    return {
-        "data": "cifar10",
-        "model": {"architecture": "all-cnn"},
-        "rows": [{"method": name, "seconds": value, "peak_memory_gb": 1.5} for name, value in seconds.items()],
-        "stem": {"share_of_peak": 0.59},
-        "growth": growth,
-    }
+def test_growth_with_the_images_that_stay_is_the_time_of_tenfold_over_that_of_one(trained: Any, split: Split) -> None:
+    found = retain_growth(trained, split, configure(SHIFT), InStep(Engine(precision="float32"), Settings(), repeats=1))
+    few, many = found.points
+    assert many.size == 10 * few.size == 10 * len(split.retain)
+    assert found.ratio == pytest.approx((1 + many.size / 100) / (1 + few.size / 100)) and found.noise == 0
+
+
+def row(method: str, seconds: float) -> Row:
+    numbers = {one.name: 1 for one in fields(Row)} | {"spread": (seconds, seconds), "note": "", "peak_memory_gb": 1.5}
+    return Row(**(numbers | {"method": method, "seconds": seconds}))  # type: ignore[arg-type]
+
+
+def points(*methods: str) -> tuple[Point, ...]:
+    return tuple(Point(size, method, 1.0, (0.9, 1.2)) for method in methods for size in (10, 100))
+
+
+def growth(ratio: float = 1.0, noise: float = 0.0) -> Growth:
+    flat = Curve(points(SHIFT), 0.0)
+    classes = ClassCurve(points(SHIFT, "another"), 51.2, {SHIFT: 0.1})
+    return Growth(flat, RetainCurve(points(SHIFT), 0.0, ratio, noise), classes, flat)
+
+
+def cifar(shift: float, grown: Growth | None = None) -> Bench:
+    rows = tuple(row(*one) for one in {SHIFT: shift, AUTHORS: 200.0, retrain_name(30): 3000.0}.items())
+    stem, hardware = Stem(1.0, (1.0, 1.0), "layer", 1.0, 0.59), {"processor": "", "cores": 2, "threads": 1, "load": 0.0}
+    return Bench(
+        "cifar10", Subject("all-cnn", 1), ("deer",), {}, "float32", hardware, 1, 1.0, rows, {}, True, stem, grown
+    )
 
 
 def test_bars_hold_at_their_limits_and_not_beyond() -> None:
-    assert [bar["holds"] for bar in bars(cifar(10.0))] == [True, True, True, False]
-    assert [bar["holds"] for bar in bars(cifar(10.1))] == [False, False, True, False]
+    assert [bar.holds for bar in bars(cifar(10.0))] == [True, True, True, False]
+    assert [bar.holds for bar in bars(cifar(10.1))] == [False, False, True, False]
 
 
 @pytest.mark.parametrize(("ratio", "noise", "holds"), [(1.09, 0.0, True), (1.2, 0.0, False), (1.2, 0.3, True)])
 def test_time_is_flat_within_a_tenth_or_the_noise(ratio: float, noise: float, holds: bool) -> None:
-    found = bars(cifar(10.0, {"retain_images": {"ratio": ratio, "noise": noise}}))
-    assert found[-1]["holds"] is holds
+    assert bars(cifar(10.0, growth(ratio, noise)))[-1].holds is holds
 
 
-def test_the_growth_figure_has_a_panel_for_each_quantity() -> None:
-    points = [{"size": size, "seconds": 1.0, "spread": [0.9, 1.2]} for size in (10, 100)]
-    curve = {"points": points, "exponent": 0.0}
-    named = {"points": [{"method": SHIFT, **point} for point in points]}
-    figure = growth_figure({"forget_images": curve, "retain_images": curve, "classes": named, "model": curve})
+def test_the_growth_figure_has_a_panel_for_each_quantity_and_names_methods_where_there_are_several() -> None:
+    figure = growth_figure(growth())
     assert len(figure.axes) == 4
+    assert [axes.get_legend() is not None for axes in figure.axes] == [False, False, True, False]
     with pytest.raises(InputError, match="`grow`"):
         growth_figure(None)
 
 
-def test_the_table_has_every_row_and_its_notes_name_the_hardware(result: dict[str, Any]) -> None:
+def test_a_saved_bench_is_json_with_whether_each_promise_holds_and_the_figure(tmp_path: Path) -> None:
+    found = cifar(10.0, growth())
+    saved = replace(found, bars=bars(found)).save(tmp_path)
+    assert [path.name for path in saved.written] == ["bench.json", "growth.png"]
+    written = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))
+    assert written == saved.as_dict() and "written" not in written
+    assert [bar["holds"] for bar in written["bars"]] == [True, True, True, False, True]
+    assert written["growth"]["classes"]["extra_heads"] == {SHIFT: 0.1}
+
+
+def test_what_is_timed_is_what_the_methods_declare() -> None:
+    declared = [(name, preset) for name, kind in METHODS.items() for preset in kind.bench_presets]
+    assert sorted(BENCH) == sorted(f"{name}@{preset}" if preset else name for name, preset in declared)
+    assert BENCH[0] == SHIFT and all(set(METHODS[name].presets) >= {preset} - {""} for name, preset in declared)
+
+
+def test_the_table_has_every_row_and_its_notes_name_the_hardware(result: Bench) -> None:
     assert bench_table(result).row_count == len(ROW_NAMES)
     notes = "\n".join(bench_notes(result))
-    assert result["hardware"]["processor"] in notes and "1 of 30 epochs measured" in notes
+    assert result.hardware["processor"] in notes and "1 of 30 epochs measured" in notes
 
 
 @pytest.mark.parametrize(("load", "share", "busy"), [(0.1, 1.0, False), (7.0, 1.0, True), (0.1, 0.5, True)])
-def test_a_busy_machine_is_named(result: dict[str, Any], load: float, share: float, busy: bool) -> None:
-    hardware = result["hardware"] | {"cores": 2, "load": load}
-    notes = bench_notes(result | {"hardware": hardware, "processor_share": share})
+def test_a_busy_machine_is_named(result: Bench, load: float, share: float, busy: bool) -> None:
+    hardware = {**result.hardware, "cores": 2, "load": load}
+    notes = bench_notes(replace(result, hardware=hardware, processor_share=share))
     assert any("times are not to be relied on" in note for note in notes) is busy
 
 

@@ -98,7 +98,7 @@ def test_interruption_of_the_first_import_is_one_line(tmp_path: Path) -> None:
     process = started("list", first=[str(tmp_path)], stdout=subprocess.PIPE)
     assert process.stdout is not None and process.stdout.readline() == "importing\n"
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=20)
+    _, error = process.communicate(timeout=120)
     assert process.returncode == 130
     assert error == "error: interrupted; run the same command again to go on\n"
 
@@ -109,7 +109,7 @@ def test_closed_pipe_is_silent(arguments: tuple[str, ...]) -> None:
     os.close(read)
     process = started(*arguments, stdout=write)
     os.close(write)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=120)
     assert (process.returncode, error) == (141, "")
 
 
@@ -117,7 +117,7 @@ def test_closed_pipe_is_silent(arguments: tuple[str, ...]) -> None:
 def test_full_standard_output_is_one_line() -> None:
     with Path("/dev/full").open("w") as full:
         process = started("methods", stdout=full)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=120)
     assert process.returncode == 2
     assert len(error.splitlines()) == 1 and "No space left" in error
 

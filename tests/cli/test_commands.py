@@ -24,7 +24,7 @@ def test_the_overview_does_without_torch(arguments: list[str]) -> None:
         "import sys; from unclass.cli import run; code = run(sys.argv[1:]);"
         "assert 'torch' not in sys.modules and 'numpy' not in sys.modules; sys.exit(code)"
     )
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "unclass" in done.stdout
 

@@ -84,7 +84,7 @@ class Opened:
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(path.as_uri())
-        self.page.wait_for_function(DRAWN, timeout=10_000)
+        self.page.wait_for_function(DRAWN, timeout=60_000)
         self.requests = [url for url in self.requests if url != path.as_uri() and not url.startswith("data:")]
 
     def __enter__(self) -> "Opened":

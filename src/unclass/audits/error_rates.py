@@ -14,7 +14,7 @@ from torch import nn
 
 from unclass.audits.catalogue import CHECKS
 from unclass.audits.check import Measure, is_retrained
-from unclass.audits.examine import CONTROLS, examine
+from unclass.audits.examine import examine
 from unclass.audits.observe import sample_split
 from unclass.audits.privacy import attack, privacy_measures
 from unclass.audits.residual import residual_measures
@@ -22,6 +22,7 @@ from unclass.audits.result import Status
 from unclass.audits.stopwatch import Stopwatch
 from unclass.audits.utility import utility_measures
 from unclass.data import Split
+from unclass.methods import CONTROLS
 from unclass.training.engine import Engine
 
 REFERENCES = (0, 1, 2)

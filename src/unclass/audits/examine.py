@@ -13,11 +13,11 @@ from unclass.audits.observe import Observation, look, observe, observe_head
 from unclass.audits.recalibration import recalibrate
 from unclass.audits.stopwatch import Stopwatch
 from unclass.data import ImageSet, Split
+from unclass.methods import CONTROLS as CONTROLS
 from unclass.metrics import accuracy
 from unclass.training.engine import Engine
 
 RECALIBRATED = 500  # images of D_f: enough to tell 0 from one in ten
-CONTROLS = ("logit-mask", "head-only")  # methods whose right answer is known: they forget nothing
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from unclass.audits.closeness import (
     untrained,
 )
 from unclass.audits.decision_space import decision_space
-from unclass.audits.examine import CONTROLS, Examination, examine
+from unclass.audits.examine import Examination, examine
 from unclass.audits.observe import is_sample, look, sample_split
 from unclass.audits.privacy import attack, membership_section, privacy_measures
 from unclass.audits.provenance import cost_section, models_section, notices, provenance_section, subject_section
@@ -36,6 +36,7 @@ from unclass.compatibility import usable
 from unclass.data import Batches, DataOptions, ImageData, Split, TrainingData
 from unclass.errors import Diverged, InputError
 from unclass.forgotten import left_by
+from unclass.methods import CONTROLS, METHODS
 from unclass.methods.configure import configure
 from unclass.models import Opening
 from unclass.progress import silent
@@ -45,7 +46,7 @@ from unclass.training import distributed
 from unclass.training.engine import Engine
 
 CONTROL_BATCH = 64
-CONTROL_OPTIONS = {"head-only": {"images": 1000}}
+CONTROL_PRESET = "audit"
 About = Mapping[str, Mapping[str, Any]]
 One = TypeVar("One")
 
@@ -181,7 +182,8 @@ def make_controls(original: nn.Module, split: Split, engine: Engine) -> dict[str
     quiet = replace(engine, progress=silent)
     for name in CONTROLS:
         try:
-            made[name] = configure(name, options=CONTROL_OPTIONS.get(name, {}))(original, data, quiet)
+            preset = CONTROL_PRESET if CONTROL_PRESET in METHODS[name].presets else None
+            made[name] = configure(name, preset=preset)(original, data, quiet)
         except (InputError, Diverged, RuntimeError, TypeError, ValueError):
             continue  # a head of another kind: the verdict says that the control could not be made
     return made

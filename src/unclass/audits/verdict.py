@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from unclass.audits.check import Measure, is_retrained
-from unclass.audits.examine import CONTROLS
 from unclass.audits.figure_words import beyond, listed, named
 from unclass.audits.next_steps import next_steps
 from unclass.audits.result import Control, Outcome, Status, Verdict
+from unclass.methods import CONTROLS
 
 EXPECTED = ("original", *CONTROLS)  # to fail: nothing was forgotten
 Answer = Literal["passed", "failed"]

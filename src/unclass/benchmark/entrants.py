@@ -3,21 +3,21 @@
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import nn
 
 from unclass.benchmark.machine import GIGA
+from unclass.benchmark.result import Row
 from unclass.benchmark.timing import Cost, Run, count_operations, spread, time_run
 from unclass.data import ImageData, ImageSet, Split
-from unclass.methods import Method
+from unclass.methods import BENCH, DEFAULT_METHOD, REFERENCE, Counts, Method
 from unclass.methods.configure import configure, options_of
 from unclass.running import Settings, original_recipe
 from unclass.training.engine import Engine
 
-SHIFT, AUTHORS, RETRAIN = "boundary-shift", "boundary-shrink@authors", "retrain"
-METHODS = (SHIFT, "boundary-shrink@paper", AUTHORS, "boundary-expanding")
+SHIFT = DEFAULT_METHOD
+AUTHORS = next(spec for spec in BENCH if spec.endswith("@authors"))  # what all are compared with
 COUNTED_IMAGES = 512
 WHOLE_SECONDS = 2.0  # a run that takes less is measured with all its epochs
 LONG_EPOCHS = 30  # retraining as the paper's text has it
@@ -47,6 +47,10 @@ class Entrant:
     def time(self, model: nn.Module, engine: Engine, settings: Settings) -> Run:
         return time_run(model, self.split, self.method, engine, settings)
 
+    def seconds(self, runs: Sequence[Run]) -> tuple[float, tuple[float, float]]:
+        """Return what the whole takes by these runs: the median, and the least and the most."""
+        return spread([self.whole(run.seconds) for run in runs])
+
     def note(self) -> str:
         """Say in words what of a row was not measured."""
         parts = []
@@ -65,7 +69,7 @@ def entrant(spec: str, model: nn.Module, data: ImageData, split: Split, engine: 
     method = configure(name, data=data.name, preset=preset or None)
     epochs = int(options_of(method).get("epochs", 1))
     images = len(split.forget)
-    if spec == SHIFT:  # when it stops depends on the weights and the images, so it is always run whole
+    if stops_by_itself(method, split, settings):
         operations, _ = count_operations(model, split, method, engine, settings)
         return Entrant(spec, method, split, images, epochs, operations, measured_epochs=epochs)
     one = configure(name, data=data.name, preset=preset or None, options={"epochs": 1})
@@ -73,11 +77,18 @@ def entrant(spec: str, model: nn.Module, data: ImageData, split: Split, engine: 
     scale = images / len(few.forget)
     counted, seconds = count_operations(model, few, one, engine, settings)
     operations = Cost(counted.before * scale, counted.training * scale)
-    found = Entrant(spec, one, split, images, epochs, operations, searches=epochs if spec == AUTHORS else 1)
+    found = Entrant(spec, one, split, images, epochs, operations, searches=method.searches_as_released)
     if seconds * found.whole(operations) / counted.whole() > WHOLE_SECONDS:
         return found
     whole = Cost(operations.before, epochs * operations.training)
     return replace(found, method=method, measured_epochs=epochs, operations=whole)
+
+
+def stops_by_itself(method: Method, split: Split, settings: Settings) -> bool:
+    """Whether the weights and the images decide when a method ends: then it is always run whole."""
+    counts = Counts(len(split.forget), len(split.retain), len(split.classes) + 1, settings.batch_size)
+    least, most = method.passes(counts).tail
+    return least != most
 
 
 def retraining(
@@ -92,7 +103,7 @@ def retraining(
     operations = Cost(counted.before, counted.training * scale)
     share = len(some) / len(split.retain)
     measured = replace(split, retain=some)
-    return Entrant(RETRAIN, one, measured, len(split.retain), recipe.epochs, operations, share=share)
+    return Entrant(REFERENCE, one, measured, len(split.retain), recipe.epochs, operations, share=share)
 
 
 def by_epochs(recipe: Entrant) -> list[Entrant]:
@@ -102,7 +113,7 @@ def by_epochs(recipe: Entrant) -> list[Entrant]:
 
 
 def retrain_name(epochs: int) -> str:
-    return f"{RETRAIN} ({epochs} epochs)"
+    return f"{REFERENCE} ({epochs} epochs)"
 
 
 def first(images: ImageSet, count: int) -> ImageSet:
@@ -110,35 +121,36 @@ def first(images: ImageSet, count: int) -> ImageSet:
     return images.select(torch.arange(min(count, len(images))))
 
 
-def row(found: Entrant, runs: Sequence[Run], forward: float, peak: float) -> dict[str, Any]:
-    """Return a line of the table. `forward` are the operations of one image's forward pass, `peak` FLOP/s."""
-    timed = spread([found.whole(run.seconds) for run in runs])
-    once = replace(found, searches=1)
+def rows(
+    found: Sequence[tuple[Entrant, Sequence[Run]]], retrained: str, forward: float, peak: float
+) -> tuple[Row, ...]:
+    """Return the table. `forward` are the operations of one image's forward pass, `peak` FLOP/s."""
+    seconds = {each.name: each.seconds(runs)[0] for each, runs in found}
+    return tuple(_row(each, runs, forward, peak, seconds[AUTHORS], seconds[retrained]) for each, runs in found)
+
+
+def _row(found: Entrant, runs: Sequence[Run], forward: float, peak: float, authors: float, retrained: float) -> Row:
+    seconds, bounds = found.seconds(runs)
     before = statistics.median(run.seconds.before for run in runs)
     operations = found.whole(found.operations)
-    return {
-        "method": found.name,
-        **timed,
-        "runs": len(runs),
-        "epochs": found.epochs,
-        "measured_epochs": found.measured_epochs,
-        "before_training_seconds": before,
-        "seconds_with_one_search": statistics.median(once.whole(run.seconds) for run in runs),
-        "repeated_search_seconds": (found.searches - 1) * before,
-        "images": found.images,
-        "passes": operations / (found.images * forward),
-        "gflop": operations / GIGA,
-        "gflop_per_second": operations / timed["seconds"] / GIGA,
-        "share_of_peak": operations / timed["seconds"] / peak,
-        "peak_memory_gb": max(run.memory.peak for run in runs) / GIGA,
-        "memory_increase_gb": max(run.memory.increase for run in runs) / GIGA,
-        "note": found.note(),
-    }
-
-
-def add_ratios(rows: Sequence[dict[str, Any]], retrained: str) -> None:
-    """Write into each row how many times faster it is than the authors' preset and than retraining."""
-    seconds = {row["method"]: row["seconds"] for row in rows}
-    for each in rows:
-        each["times_faster_than_authors"] = seconds[AUTHORS] / each["seconds"]
-        each["times_faster_than_retrain"] = seconds[retrained] / each["seconds"]
+    return Row(
+        method=found.name,
+        seconds=seconds,
+        spread=bounds,
+        runs=len(runs),
+        epochs=found.epochs,
+        measured_epochs=found.measured_epochs,
+        before_training_seconds=before,
+        seconds_with_one_search=replace(found, searches=1).seconds(runs)[0],
+        repeated_search_seconds=(found.searches - 1) * before,
+        images=found.images,
+        passes=operations / (found.images * forward),
+        gflop=operations / GIGA,
+        gflop_per_second=operations / seconds / GIGA,
+        share_of_peak=operations / seconds / peak,
+        peak_memory_gb=max(run.memory.peak for run in runs) / GIGA,
+        memory_increase_gb=max(run.memory.increase for run in runs) / GIGA,
+        note=found.note(),
+        times_faster_than_authors=authors / seconds,
+        times_faster_than_retrain=retrained / seconds,
+    )

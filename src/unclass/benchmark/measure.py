@@ -2,23 +2,24 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import torch
 from torch import nn
 
-from unclass.benchmark.entrants import METHODS, RETRAIN, Entrant, add_ratios, by_epochs, entrant, retraining, row
+from unclass.benchmark.entrants import Entrant, by_epochs, entrant, retraining, rows
 from unclass.benchmark.growth import growth
 from unclass.benchmark.machine import GIGA, gemm_peak
 from unclass.benchmark.promises import bars
+from unclass.benchmark.result import Bench, Row, Subject
 from unclass.benchmark.stem import time_stem
 from unclass.benchmark.timing import Conditions, Run, interleave
 from unclass.data import ImageData, Split
 from unclass.errors import InputError
+from unclass.methods import BENCH, REFERENCE
 from unclass.models import Classifier
 from unclass.models.cut import flops
 from unclass.progress import silent
@@ -39,14 +40,14 @@ def measure_methods(
     repeats: int = 3,
     retrain_images: int = RETRAIN_IMAGES,
     grow: bool = True,
-) -> dict[str, Any]:
-    """Measure; return the rows, the machine's peak, the stem pass, growth, bars (where there are any), hardware."""
+) -> Bench:
+    """Measure; the result has bars only for the data and the network that something was promised for."""
     if repeats < 1 or retrain_images < 2:
         raise InputError(f"{repeats} repeats and {retrain_images} images are too few; use at least 1 and 2")
-    described = describe(model, data, split, engine)
+    load = busy()
     quiet = replace(engine, progress=silent)  # drawing a bar would be timed too
     peaks = {name: gemm_peak(name, engine.device) for name in dict.fromkeys(("float32", engine.precision))}
-    specs = engine.progress(METHODS, "counting operations", len(METHODS))
+    specs = engine.progress(BENCH, "counting operations", len(BENCH))
     entrants = [entrant(spec, model, data, split, quiet, settings) for spec in specs]
     entrants.append(retraining(model, data, split, quiet, settings, retrain_images))
     runs = {each.name: partial(each.time, model, quiet, settings) for each in entrants}
@@ -55,40 +56,42 @@ def measure_methods(
     wall, worked = time.perf_counter() - began[0], time.process_time() - began[1]
     conditions = Conditions(quiet, settings, repeats, engine.progress)
     shift, peak = entrants[0].method, peaks[engine.precision]
-    result = described | {
-        "repeats": repeats,
-        "processor_share": worked / wall,
-        "rows": _rows(entrants, timed, _forward(model, split, engine), peak),
-        "peak": {name: value / GIGA for name, value in peaks.items()},
-        "memory_is_by_row": all(run.memory.is_own for found in timed.values() for run in found),
-        "stem": time_stem(model, split.forget, shift, conditions, peak),
-        "growth": growth(model, split, shift, conditions) if grow else None,
-    }
-    return result | {"bars": bars(result)}
+    result = Bench(
+        data=data.name,
+        model=subject(model),
+        forget_classes=tuple(data.classes[index] for index in split.classes),
+        counts={"forget": len(split.forget), "retain": len(split.retain)},
+        precision=engine.precision,
+        hardware={**environment().hardware, "threads": torch.get_num_threads(), "load": load},
+        repeats=repeats,
+        processor_share=worked / wall,
+        rows=_rows(entrants, timed, _forward(model, split, engine), peak),
+        peak={name: value / GIGA for name, value in peaks.items()},
+        memory_is_by_row=all(run.memory.is_own for found in timed.values() for run in found),
+        stem=time_stem(model, split.forget, shift, conditions, peak),
+        growth=growth(model, split, shift, conditions) if grow else None,
+    )
+    return replace(result, bars=bars(result))
 
 
-def describe(model: nn.Module, data: ImageData, split: Split, engine: Engine) -> dict[str, Any]:
-    """Return what is measured and where; `load` is how many processes kept the machine busy in the last minute."""
+def subject(model: nn.Module) -> Subject:
     architecture = model.card.architecture if isinstance(model, Classifier) else type(model).__name__
-    return {
-        "data": data.name,
-        "model": {"architecture": architecture, "parameters": sum(weight.numel() for weight in model.parameters())},
-        "forget_classes": [data.classes[index] for index in split.classes],
-        "counts": {"forget": len(split.forget), "retain": len(split.retain)},
-        "precision": engine.precision,
-        "hardware": {**environment().hardware, "threads": torch.get_num_threads(), "load": os.getloadavg()[0]},
-    }
+    return Subject(architecture, sum(weight.numel() for weight in model.parameters()))
+
+
+def busy() -> float:
+    """Return how many processes kept the machine busy in the last minute; 0 where the system does not say."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
 
 
 def _rows(
-    entrants: Sequence[Entrant], timed: dict[str, list[Run]], forward: float, peak: float
-) -> list[dict[str, Any]]:
+    entrants: Sequence[Entrant], timed: Mapping[str, Sequence[Run]], forward: float, peak: float
+) -> tuple[Row, ...]:
     """Return the table's rows; the last one measured, retraining, gives a row for each number of epochs."""
     retrained = by_epochs(entrants[-1])
-    rows = [row(each, timed[each.name], forward, peak) for each in entrants[:-1]]
-    rows += [row(each, timed[RETRAIN], forward, peak) for each in retrained]
-    add_ratios(rows, retrained[0].name)
-    return rows
+    found = [(each, timed[each.name]) for each in entrants[:-1]]
+    found += [(each, timed[REFERENCE]) for each in retrained]
+    return rows(found, retrained[0].name, forward, peak)
 
 
 def _forward(model: nn.Module, split: Split, engine: Engine) -> int:

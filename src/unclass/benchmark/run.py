@@ -1,47 +1,23 @@
 """Bench: one call from a data set's name to how fast each method is on this machine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from unclass.api import train
 from unclass.arguments import DEFAULT_MODELS, Classes, labels_of
 from unclass.benchmark.measure import RETRAIN_IMAGES, measure_methods
+from unclass.benchmark.result import Bench
 from unclass.compatibility import check_fit
 from unclass.data import DataOptions, ImageData, Split, load_data
 from unclass.models import Classifier, load
 from unclass.records import command
 from unclass.running import Settings, new_model
-from unclass.storage import write_atomically, write_json
 from unclass.training.engine import Engine
 
 DEFAULT_CLASSES = {"digits": "3", "cifar10": "deer"}
 QUICKLY_TRAINED = ("digits",)
-
-
-@dataclass(frozen=True, repr=False)
-class Bench:
-    """What a bench measured; `content` is what bench.json holds, `written` the files that were asked for."""
-
-    content: Mapping[str, Any]
-    written: tuple[Path, ...] = ()
-
-    def __repr__(self) -> str:
-        rows = ", ".join(f"{row['method']} {row['seconds']:.3g} s" for row in self.content["rows"])
-        return f"<Bench on {self.content['data']}: {rows}>"
-
-    def save(self, folder: str | Path) -> "Bench":
-        """Write the result as JSON and, where growth was measured, its figure."""
-        out = Path(folder)
-        written = [write_json(out / "bench.json", dict(self.content))]
-        if self.content["growth"]:
-            from unclass.report.figures.growth import growth_figure  # matplotlib takes a second to import
-
-            save = partial(growth_figure(self.content["growth"]).savefig, dpi=150, format="png")
-            written.append(write_atomically(out / "growth.png", save))
-        return replace(self, written=tuple(written))
 
 
 def bench(
@@ -73,8 +49,7 @@ def bench(
     found = measure_methods(
         classifier, images, split, engine, settings, repeats=repeats, retrain_images=retrain_images, grow=grow
     )
-    found["model"]["weights"] = weights
-    result = Bench({**found, "command": command()})
+    result = replace(found, model=replace(found.model, weights=weights), command=command())
     return result if out is None else result.save(out)
 
 

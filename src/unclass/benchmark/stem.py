@@ -3,12 +3,12 @@
 import time
 from copy import deepcopy
 from functools import partial
-from typing import Any
 
 import torch
 from torch import nn
 
 from unclass.benchmark.machine import GIGA, wait
+from unclass.benchmark.result import Stem
 from unclass.benchmark.timing import Conditions, interleave, spread
 from unclass.data import Batches, ImageSet
 from unclass.errors import InputError
@@ -18,9 +18,7 @@ from unclass.training.engine import Engine
 
 
 @torch.no_grad()
-def time_stem(
-    model: nn.Module, forget: ImageSet, method: Method, conditions: Conditions, peak: float
-) -> dict[str, Any] | None:
+def time_stem(model: nn.Module, forget: ImageSet, method: Method, conditions: Conditions, peak: float) -> Stem | None:
     """Time the forget images through the stem, reading included, in the engine's precision; None without a stem."""
     engine, batch_size = conditions.engine, conditions.settings.batch_size
     batches = Batches(forget, batch_size)
@@ -32,9 +30,9 @@ def time_stem(
     operations = flops(cut.stem, x[:1]) * len(forget)
     _one_pass(cut.stem, Batches(forget.select(torch.arange(len(x))), batch_size), engine)
     passes = {"stem": partial(_one_pass, cut.stem, batches, engine)}
-    found = spread(interleave(passes, conditions.repeats, conditions.progress, "stem pass")["stem"])
-    per_second = operations / found["seconds"]
-    return {**found, "cut": cut.name, "gflop_per_second": per_second / GIGA, "share_of_peak": per_second / peak}
+    seconds, bounds = spread(interleave(passes, conditions.repeats, conditions.progress, "stem pass")["stem"])
+    per_second = operations / seconds
+    return Stem(seconds, bounds, cut.name, per_second / GIGA, per_second / peak)
 
 
 def _one_pass(stem: nn.Module, batches: Batches, engine: Engine) -> float:

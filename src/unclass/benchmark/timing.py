@@ -4,7 +4,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from torch import Tensor, nn
 
@@ -103,6 +103,6 @@ def interleave(
     return results
 
 
-def spread(values: Sequence[float]) -> dict[str, Any]:
-    """Return the median of repeated runs, with the least and the most."""
-    return {"seconds": statistics.median(values), "spread": [min(values), max(values)]}
+def spread(values: Sequence[float]) -> tuple[float, tuple[float, float]]:
+    """Return the median of repeated runs, and the least and the most of them."""
+    return statistics.median(values), (min(values), max(values))

@@ -8,10 +8,10 @@ import typer
 from unclass.arguments import DEFAULT_MODELS
 from unclass.benchmark import RETRAIN_IMAGES
 from unclass.benchmark import bench as run_bench
+from unclass.benchmark.table import bench_notes, bench_table
 from unclass.cli import options as o
 from unclass.cli.console import as_options, give_json, say
 from unclass.data import DataOptions
-from unclass.report.bench_table import bench_notes, bench_table
 from unclass.training.engine import Engine
 
 
@@ -59,8 +59,8 @@ def bench(
         engine=o.with_progress(engine, json_), data_options=o.with_tracker(data_options, json_), out=out,
     )  # fmt: skip
     if json_:
-        give_json(dict(found.content))
+        give_json(found.as_dict())
         return
-    say(bench_table(dict(found.content)))
-    for line in [*bench_notes(dict(found.content)), *map(str, found.written)]:
+    say(bench_table(found))
+    for line in [*bench_notes(found), *map(str, found.written)]:
         say(as_options(line))

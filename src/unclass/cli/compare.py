@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from unclass.comparison.steps import Step
 
 DEMO_CLASS, _GRID = "3", "Many processes and machines"
-DEMO_METHODS = (
-    "boundary-shift", "finetune", "random-labels", "negative-gradient", "fisher", "amnesiac", "boundary-shrink",
-    "boundary-expanding", "boundary-shrink@authors", "logit-mask", "head-only",
-)  # fmt: skip
 
 
 @o.taking(data_options=o.data_options, engine=o.engine_options)
@@ -123,11 +119,12 @@ def demo(
     """
     from unclass.comparison.layout import ORIGINALS, RUNS, UPDATES
     from unclass.comparison.run import compare as run_compare
+    from unclass.methods import DEMO
 
     if force and (out / ORIGINALS).is_dir():
         for name in (RUNS, ORIGINALS, UPDATES):
             shutil.rmtree(out / name, ignore_errors=True)
-    found = run_compare("digits", DEMO_CLASS, DEMO_METHODS, out=out, engine=o.with_progress(Engine(), json_), tell=tell)
+    found = run_compare("digits", DEMO_CLASS, DEMO, out=out, engine=o.with_progress(Engine(), json_), tell=tell)
     shutil.rmtree(out / UPDATES, ignore_errors=True)  # nine tenths of the folder, and every run that needs them is done
     return show(found, json_)
 

@@ -8,12 +8,13 @@ from typing import Any
 
 from unclass.data import ImageData, Split
 from unclass.errors import InputError
+from unclass.methods import REFERENCE as REFERENCE
 from unclass.methods import Method
 from unclass.methods.configure import check, configure, name_of, options_of
 from unclass.methods.retrain import Retrain
 from unclass.running import Settings
 
-ORIGINAL, REFERENCE = "original", "retrain"
+ORIGINAL = "original"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from unclass.methods.jit import Jit
 from unclass.methods.l1_sparse import L1Sparse
 from unclass.methods.logit_mask import LogitMask
 from unclass.methods.masked_small_gradients import MaskedSmallGradients
-from unclass.methods.method import Counts, Method, Needs, Passes, Prepared, option
+from unclass.methods.method import Counts, Method, Needs, Passes, Prepared, option, settings
 from unclass.methods.mu_mis import MuMis
 from unclass.methods.negative_gradient import NegativeGradient
 from unclass.methods.negative_gradient_plus import NegativeGradientPlus
@@ -57,6 +57,14 @@ METHODS: dict[str, type[Method]] = {
     "head-only": HeadOnly,
 }
 
+DEFAULT_METHOD = "boundary-shift"
 REFERENCE = next(name for name, kind in METHODS.items() if kind.role == "reference")
+CONTROLS = tuple(name for name, kind in METHODS.items() if kind.role == "control")
+# `name` or `name@preset`, ours first.
+DEMO = sorted(settings(METHODS, "demo_presets"), key=lambda spec: spec != DEFAULT_METHOD)
+BENCH = sorted(settings(METHODS, "bench_presets"), key=lambda spec: spec != DEFAULT_METHOD)
 
-__all__ = ["METHODS", "REFERENCE", "Counts", "Method", "Needs", "Passes", "Prepared", "option"]
+__all__ = [
+    "BENCH", "CONTROLS", "DEFAULT_METHOD", "DEMO", "METHODS", "REFERENCE", "Counts", "Method", "Needs", "Passes",
+    "Prepared", "option",
+]  # fmt: skip

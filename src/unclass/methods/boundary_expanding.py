@@ -27,6 +27,8 @@ class BoundaryExpanding(Method):
     batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 
     in_short: ClassVar[str] = "send D_f to a class that is cut off"
+    demo_presets: ClassVar[tuple[str, ...]] = ("",)
+    bench_presets: ClassVar[tuple[str, ...]] = ("",)
     needs: ClassVar[Needs] = Needs.FORGET
     needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True

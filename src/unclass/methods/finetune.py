@@ -23,6 +23,7 @@ class Finetune(Method):
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
     in_short: ClassVar[str] = "go on training on D_r, fast"
+    demo_presets: ClassVar[tuple[str, ...]] = ("",)
     needs: ClassVar[Needs] = Needs.RETAIN
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"epochs": 8, "lr": 1.0, "schedule": "one-cycle"},

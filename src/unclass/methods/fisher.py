@@ -32,6 +32,7 @@ class Fisher(Method):
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
     in_short: ClassVar[str] = "noise where D_r needs no weights"
+    demo_presets: ClassVar[tuple[str, ...]] = ("",)
     needs: ClassVar[Needs] = Needs.RETAIN
     needs_head: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {

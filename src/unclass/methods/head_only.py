@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from unclass.data.split import TrainingData
-from unclass.methods.method import RETAIN_SAMPLE, Counts, Method, Needs, Passes, Role, option
+from unclass.methods.method import RETAIN_SAMPLE, Counts, Method, Needs, Passes, Preset, Role, option
 from unclass.models.head import Head, find_head, head_inputs
 from unclass.training.engine import Engine
 
@@ -29,10 +29,12 @@ class HeadOnly(Method):
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
     in_short: ClassVar[str] = "control: trains the head alone"
+    demo_presets: ClassVar[tuple[str, ...]] = ("",)
     needs: ClassVar[Needs] = Needs.FORGET | Needs.RETAIN
     needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True
     role: ClassVar[Role] = "control"
+    presets: ClassVar[dict[str, Preset]] = {"audit": {"images": 1000}}
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         copy = engine.place(deepcopy(model)).eval()

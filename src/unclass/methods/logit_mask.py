@@ -25,6 +25,7 @@ class LogitMask(Method):
     offset: float = option(100.0, "what is subtracted from the bias of each forgotten class")
 
     in_short: ClassVar[str] = "control: lowers one bias"
+    demo_presets: ClassVar[tuple[str, ...]] = ("",)
     needs: ClassVar[Needs] = Needs.NOTHING
     needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True

@@ -84,16 +84,22 @@ class Method(Protocol):
     - `needs_head`: it looks for the layer that makes the logits.
     - `whole_classes`: it forgets classes as such, and cannot forget some of their images.
     - `trained_share`: the share of the work that the layers do which it trains; 1 is the whole network.
-    - `role`: the `reference` that others are compared with, or a negative `control`, which forgets nothing.
+    - `role`: the `reference` that others are compared with, or a negative `control`, which forgets nothing. A control
+      stands in every audit, with its preset `audit` if it has one.
     - `presets`: named options, `paper` and `authors` where a paper gives them, a data set's name for what was measured
       to work there.
+    - `demo_presets`, `bench_presets`: the presets with which `unclass demo` shows and `unclass bench` times it; an
+      empty text is none in particular.
     - `passes`: what it costs.
+    - `searches_as_released`: how often its authors' code does what comes before the training, and is done once here.
     """
 
     in_short: ClassVar[str] = ""
     whole_classes: ClassVar[bool] = False
     role: ClassVar[Role] = "method"
     presets: ClassVar[dict[str, Preset]] = {}
+    demo_presets: ClassVar[tuple[str, ...]] = ()
+    bench_presets: ClassVar[tuple[str, ...]] = ()
 
     @property
     def needs(self) -> Needs:
@@ -107,6 +113,10 @@ class Method(Protocol):
     @property
     def trained_share(self) -> float:
         return 1.0
+
+    @property
+    def searches_as_released(self) -> int:
+        return 1
 
     def passes(self, counts: Counts) -> Passes:
         return Passes()
@@ -151,6 +161,13 @@ class Prepared(Method, Protocol):
     def kept(self) -> dict[str, int]:
         """Return what was kept, `count` and `bytes`."""
         ...
+
+
+def settings(methods: Mapping[str, type[Method]], declared: str) -> list[str]:
+    """Return `name` or `name@preset` for each preset that a method declares under this attribute."""
+    return [
+        f"{name}@{preset}" if preset else name for name, kind in methods.items() for preset in getattr(kind, declared)
+    ]
 
 
 def cross_entropy(model: nn.Module, x: Tensor, y: Tensor) -> Tensor:

@@ -20,6 +20,7 @@ class NegativeGradient(Method):
     batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 
     in_short: ClassVar[str] = "climb the loss on D_f"
+    demo_presets: ClassVar[tuple[str, ...]] = ("",)
     needs: ClassVar[Needs] = Needs.FORGET
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"epochs": 10, "lr": 6e-4},

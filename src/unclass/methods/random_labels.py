@@ -23,6 +23,7 @@ class RandomLabels(Method):
     batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 
     in_short: ClassVar[str] = "train towards random classes"
+    demo_presets: ClassVar[tuple[str, ...]] = ("",)
     needs: ClassVar[Needs] = Needs.FORGET
     presets: ClassVar[dict[str, Preset]] = {
         "digits": {"epochs": 10, "lr": 3e-4},

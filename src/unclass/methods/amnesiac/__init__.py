@@ -31,6 +31,7 @@ class Amnesiac(Prepared):
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
     in_short: ClassVar[str] = "take back the recorded updates"
+    demo_presets: ClassVar[tuple[str, ...]] = ("",)
     needs: ClassVar[Needs] = Needs.UPDATES | Needs.RETAIN
     whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {

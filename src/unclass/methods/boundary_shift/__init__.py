@@ -66,6 +66,8 @@ class BoundaryShift(Method):
     retain_sample: int = option(0, "images of D_r that are trained to stay as they are; 0: none is read")
 
     in_short: ClassVar[str] = "move the last layers' boundary"
+    demo_presets: ClassVar[tuple[str, ...]] = ("",)
+    bench_presets: ClassVar[tuple[str, ...]] = ("",)
     needs_head: ClassVar[bool] = True
     whole_classes: ClassVar[bool] = True
 

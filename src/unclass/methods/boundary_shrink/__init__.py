@@ -59,6 +59,8 @@ class BoundaryShrink(Method):
     pgd_steps: int = option(5, "how many steps pgd takes")
 
     in_short: ClassVar[str] = "move D_f to its nearest other class"
+    demo_presets: ClassVar[tuple[str, ...]] = ("", "authors")
+    bench_presets: ClassVar[tuple[str, ...]] = ("paper", "authors")
     needs: ClassVar[Needs] = Needs.FORGET
     whole_classes: ClassVar[bool] = True
     presets: ClassVar[dict[str, Preset]] = {
@@ -74,6 +76,11 @@ class BoundaryShrink(Method):
     @property
     def needs_head(self) -> bool:
         return self.search == "margin"
+
+    @property
+    def searches_as_released(self) -> int:
+        """The released code searches anew in every epoch."""
+        return self.epochs if self.uncrossed == AUTHORS["uncrossed"] else 1
 
     def passes(self, counts: Counts) -> Passes:
         steps = {"fgsm": 1, "pgd": self.pgd_steps}.get(self.search, 0)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from unclass.comparison.plan import REFERENCE
 from unclass.predictions import Predictions
 from unclass.report.figures.classes import confusion, flows, per_class
 from unclass.report.figures.curves import cka, recalibration, relearning, roc
@@ -33,14 +34,14 @@ __all__ = [
 
 def attack_success(rows: Sequence[dict[str, Any]]) -> Figure:
     """Attack success rate of each method against the retrained model's line (the paper's Fig. 3)."""
-    shown = [row for row in rows if row["attack_success_rate"] and row["method"] != "retrain"]
+    shown = [row for row in rows if row["attack_success_rate"] and row["method"] != REFERENCE]
     figure, bars = axes(0.42 * len(shown) + 1.2)
     values = [100 * row["attack_success_rate"]["mean"] for row in shown]
     spread = [100 * row["attack_success_rate"]["spread"] for row in shown]
     colours = [GREY if row["method"] == "original" else BLUE for row in shown]
     bars.barh([row["method"] for row in shown], values, xerr=spread, color=colours, height=0.6)
     for row in rows:
-        if row["method"] == "retrain" and row["attack_success_rate"]:
+        if row["method"] == REFERENCE and row["attack_success_rate"]:
             line = 100 * row["attack_success_rate"]["mean"]
             bars.axvline(line, color=GREEN, linewidth=2, label=f"retrained: {line:.1f} %")
             bars.legend(frameon=False, loc="lower right")
@@ -54,7 +55,7 @@ def times(rows: Sequence[dict[str, Any]]) -> Figure:
     shown = [row for row in rows if row["seconds"]]
     figure, chart = axes(0.42 * len(shown) + 1.2)
     values = [row["seconds"]["mean"] for row in shown]
-    colours = [GREEN if row["method"] == "retrain" else BLUE for row in shown]
+    colours = [GREEN if row["method"] == REFERENCE else BLUE for row in shown]
     bars = chart.barh([row["method"] for row in shown], values, color=colours, height=0.6)
     chart.bar_label(bars, [f" {value:.3g} s" for value in values])
     chart.set(xlabel="seconds")
@@ -86,7 +87,7 @@ def entropy_shares(audit: Mapping[str, Any]) -> Figure:
 def model_attack_success(audit: Mapping[str, Any]) -> Figure:
     """Attack success rate of each model of an audit against the retrained line, with the noise between retrainings."""
     rates = part(audit, "membership", "asr")
-    names = {"retrained": "retrain"}
+    names = {"retrained": REFERENCE}
     rows = [
         {"method": names.get(role, role), "attack_success_rate": {"mean": rates[role], "spread": 0.0}}
         for role in present(rates)

@@ -5,6 +5,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from unclass.comparison.plan import REFERENCE
 from unclass.errors import InputError
 from unclass.report.figures.comparison import attack_success, times
 from unclass.report.figures.panels import GREEN, ORANGE, axes, style
@@ -16,11 +17,11 @@ def attack_success_beside(experiment: Mapping[str, Any], case: Mapping[str, Any]
     rows = chosen(experiment, case)
     figure = attack_success(rows)
     chart = figure.axes[0]
-    retrained = next((row for row in rows if row["method"] == "retrain" and row["runs"] > 1), None)
+    retrained = next((row for row in rows if row["method"] == REFERENCE and row["runs"] > 1), None)
     if retrained:
         low, high = (100 * bound for bound in retrained["range"]["attack_success_rate"])
         chart.axvspan(low, high, color=GREEN, alpha=0.15, linewidth=0)
-    shown = [row["method"] for row in rows if row["method"] != "retrain"]
+    shown = [row["method"] for row in rows if row["method"] != REFERENCE]
     for place, method in enumerate(shown):
         value = printed_numbers(experiment, method).get("ASR")
         if value is not None:
@@ -41,7 +42,7 @@ def times_beside(experiment: Mapping[str, Any], case: Mapping[str, Any]) -> Figu
         said += [f"{printed(paper['seconds'])} s"] if "seconds" in paper else []
         speed = f"{row['speed_up']:,.3g}×" if row["speed_up"] else ""
         beside = f" (paper: {', '.join(said)})" if said else ""
-        names.append(f"{row['method']}\n{speed}{beside}" if row["method"] != "retrain" else "retrain")
+        names.append(f"{row['method']}\n{speed}{beside}" if row["method"] != REFERENCE else REFERENCE)
     chart.set_yticks(range(len(names)), names, fontsize=8)
     return figure
 

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from unclass.comparison.plan import REFERENCE
 from unclass.errors import InputError, unknown
 
 MOST_ROWS = 8
-NAMES = {"original": "the original model", "retrain": "**retrained without the class**: the goal"}
+NAMES = {"original": "the original model", REFERENCE: "**retrained without the class**: the goal"}
 HEADINGS = (
     "",
     "still recognises the forgotten class",
@@ -47,7 +48,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         _percent(row["accuracy_retain_test"]),
         "" if read is None else "yes" if read else "no",
         "" if seconds is None else _time(seconds["mean"]),
-        "" if not faster or row["method"] == "retrain" else f"{faster:,.0f} ×",
+        "" if not faster or row["method"] == REFERENCE else f"{faster:,.0f} ×",
     )
 
 

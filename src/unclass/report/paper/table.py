@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unclass.comparison.plan import REFERENCE
 from unclass.metrics import SCORES
 
 Row = Mapping[str, Any]
@@ -112,7 +113,7 @@ def long_csv(experiment: Mapping[str, Any], cases: Sequence[Mapping[str, Any]]) 
 
 def noise_band(case: Mapping[str, Any]) -> str:
     """Return how far retrained models of different seeds are apart: nearer than that is no difference."""
-    row = next((row for row in case["rows"] if row["method"] == "retrain"), None)
+    row = next((row for row in case["rows"] if row["method"] == REFERENCE), None)
     if row is None or row["runs"] < 2:
         return "One retrained model: no noise band."
     bands = [f"{SCORES[key]} {_band(row['range'][key])}" for key in NOISE]
