@@ -188,6 +188,14 @@ def read_record(path: str | Path, *, vouched: bool = False) -> Record:
         return typed(Record, content, str(path))
 
 
+def is_earlier(path: Path) -> bool:
+    """Whether a file is a record that version 0.1.0 wrote."""
+    try:
+        return read_json(path).get("schema") == EARLIER
+    except InputError:
+        return False
+
+
 def _from_earlier(content: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a record of version 0.1.0 under today's names."""
     found = {key: value for key, value in content.items() if key not in ("figures", "versions", "hardware", "data")}

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from unclass.comparison.claim import OtherSettings
-from unclass.comparison.layout import Run
-from unclass.records import Record, read_record
+from unclass.comparison.layout import ORIGINALS, Run, records_in
+from unclass.records import Record, is_earlier, read_record
 from unclass.storage import Changed, sha256
 
 LOG = logging.getLogger(__name__)
@@ -32,13 +32,25 @@ def check_written(folder: Path, record: Record, *, whole: bool = True) -> None:
             raise Changed(f"{file} was changed after it was written: its record speaks of another; make it again")
 
 
-def is_kept(run: Run, is_same: Callable[[Record], bool]) -> bool:
+def refuse_earlier(folder: Path) -> None:
+    """Raise if a folder holds a comparison of version 0.1.0: it stays readable, and nothing of it is written over."""
+    for path in [*sorted((folder / ORIGINALS).glob("*.json")), *records_in(folder)]:
+        if is_earlier(path):
+            raise OtherSettings(
+                f"{folder} holds a comparison of version 0.1.0, whose records cannot vouch for its files; it can still "
+                "be read (unclass figures, unclass report, `read_record`): choose another `out` to go on"
+            )
+
+
+def is_kept(run: Run, other_settings: Callable[[Record], list[str]]) -> bool:
     """Whether a run can be taken as it is. One that was changed is done again, which is said; another is refused."""
     if not run.record.exists():
         return False
     try:
-        if not is_same(read_record(run.record)):
-            raise OtherSettings(f"{run.record} is of a run with other settings; choose another `out` or delete it")
+        if other := other_settings(read_record(run.record)):
+            raise OtherSettings(
+                f"{run.record} is of a run with other settings ({', '.join(other)}); choose another `out` or delete it"
+            )
         read_run(run, vouched=True)
     except Changed as error:
         LOG.warning("%s", error)

@@ -110,11 +110,27 @@ def not_run(label: str, forget_classes: tuple[str, ...], seed: int, why: str) ->
 
 def identity_of(record: Record, places: Collection[str] = ()) -> str:
     """Return a digest of what determines a run's result: not when and where it ran, nor where things lie."""
+    return hashlib.sha256(_text(_determining(record, places)).encode()).hexdigest()
+
+
+def other_settings(earlier: Record, about: Record, places: Collection[str] = ()) -> list[str]:
+    """Return what determines a run's result and is otherwise in an earlier record; options by their names."""
+    one, other = _determining(earlier, places), _determining(about, places)
+    keys = [key for key in one if key != "options" and _text(one[key]) != _text(other[key])]
+    given, wanted = one["options"], other["options"]
+    return keys + [key for key in sorted({*given, *wanted}) if _text(given.get(key)) != _text(wanted.get(key))]
+
+
+def _determining(record: Record, places: Collection[str]) -> dict[str, Any]:
     content = {key: value for key, value in asdict(record).items() if key in DETERMINING}
     content["options"] = {
         key: value for key, value in record.options.items() if key not in places and (key != "retain_sample" or value)
     }
-    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+    return content
+
+
+def _text(content: Any) -> str:
+    return json.dumps(content, sort_keys=True, default=str)
 
 
 def _is_kept(run: Run, about: Record, places: Collection[str]) -> bool:
@@ -122,7 +138,7 @@ def _is_kept(run: Run, about: Record, places: Collection[str]) -> bool:
     kept = False
     if distributed.is_first():
         settle(run.record)
-        kept = is_kept(run, lambda earlier: identity_of(earlier, places) == about.identity)
+        kept = is_kept(run, lambda earlier: other_settings(earlier, about, places))
     return distributed.first_says(kept)
 
 

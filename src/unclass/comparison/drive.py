@@ -5,6 +5,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from unclass.comparison.believing import refuse_earlier
 from unclass.comparison.cell import Cell, cells_of, needed
 from unclass.comparison.executors.executor import Executor, Future, Here
 from unclass.comparison.plan import Plan
@@ -99,6 +100,7 @@ class _Queue:
 
 def drive(plan: Plan, cells: Sequence[Cell], executor: Executor) -> Iterator[Done]:
     """Yield each piece when it is done, until all are. What fails is told, and the rest goes on."""
+    refuse_earlier(plan.out)
     queue = _Queue(plan, cells)
     try:
         while queue.ready or queue.running or queue.held:

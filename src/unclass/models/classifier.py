@@ -121,3 +121,17 @@ def weights_digest(model: nn.Module) -> str:
         state.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
         state.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
     return state.hexdigest()
+
+
+def earlier_weights_digest(model: nn.Module) -> str:
+    """Return the digest that version 0.1.0 wrote into records: over names and bytes alone."""
+    state = hashlib.sha256()
+    for name, tensor in model.state_dict().items():
+        state.update(name.encode())
+        state.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return state.hexdigest()
+
+
+def has_weights(model: nn.Module, digest: str) -> bool:
+    """Whether a model has the weights of a digest, of today's kind or of version 0.1.0's."""
+    return digest in (weights_digest(model), earlier_weights_digest(model))

@@ -14,7 +14,7 @@ from unclass.data.batches import Batches
 from unclass.errors import InputError
 from unclass.models.any_model import inner
 from unclass.models.any_output import Logits
-from unclass.models.classifier import weights_digest
+from unclass.models.classifier import has_weights, weights_digest
 from unclass.storage import read_json, require_space, write_atomically, write_json
 from unclass.training import distributed
 
@@ -102,7 +102,7 @@ def check_updates(folder: Path, model: nn.Module, forget: Sequence[int]) -> None
         raise InputError(
             f"{folder} recorded classes {content['classes']}, not {missing}; train again with `record_class` for each"
         )
-    if content["weights"] != weights_digest(_bare(model)):
+    if not has_weights(_bare(model), content["weights"]):
         raise InputError(f"{folder} was recorded for another model; give the one that was trained with it")
 
 
