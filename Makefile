@@ -8,8 +8,10 @@ BIN = $(VENV)/bin
 demo: install
 	$(BIN)/unclass demo --force
 
+# Files of tests are shared between as many processes as there are cores, four at the most; WORKERS=0 uses none.
+WORKERS ?= auto
 test: install
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 check: install
 	$(BIN)/ruff check .

@@ -20,6 +20,7 @@ from unclass.running import Settings, new_model, train_model
 from unclass.training.engine import Engine
 
 torch.set_num_threads(1)
+os.environ["OMP_NUM_THREADS"] = "1"  # and for processes that a test starts: two workers share the machine
 RECIPE = Retrain(epochs=8, lr=0.1)
 
 

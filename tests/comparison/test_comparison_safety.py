@@ -4,9 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -101,20 +99,14 @@ def test_nothing_of_a_run_appears_unless_all_does_and_its_work_is_not_lost(
     assert stepped == [] and records[1].scores and not run.resume.exists()
 
 
-@contextmanager
-def held_for(path: Path, seconds: float) -> Iterator[None]:
-    """Hold a claim as another process does, for a while."""
-    lock = Lock(path, folder=True)
-    lock.__enter__()
-    timer = threading.Timer(seconds, lock.__exit__, (None, None, None))
-    timer.start()
-    yield
-    timer.join()
-
-
 def test_what_another_process_works_on_comes_last_and_is_not_done_twice(plan: Plan, engine: Engine) -> None:
-    with held_for(run_of(plan, "retrain").folder, 1.5):
-        labels = [record.label for record in run_plan(plan, engine)]
+    labels = []
+    with ExitStack() as other:
+        other.enter_context(Lock(run_of(plan, "retrain").folder, folder=True))
+        for record in run_plan(plan, engine):
+            labels.append(record.label)
+            if record.label == "finetune":
+                other.close()
     assert labels == ["original", "finetune", "retrain"]
 
 
