@@ -153,16 +153,6 @@ def test_shadow_models_are_trained_and_give_u_lira(models: dict[str, Any], data:
     assert check.values["unlearned"] > 0.2 and check.status == "failed"
 
 
-def test_no_picture_is_kept_unless_it_was_asked_for(models: dict[str, Any], data: ImageData, tmp_path: Path) -> None:
-    audit(models["mask"], models["original"], data, ["3"], engine=ENGINE, out=tmp_path / "without")
-    audit(models["mask"], models["original"], data, ["3"], engine=ENGINE, out=tmp_path / "with", pictures=True)
-    for name in ("audit.json", "report.html"):
-        assert b"data:image/" in (tmp_path / "with" / name).read_bytes()
-        assert b"data:image/" not in (tmp_path / "without" / name).read_bytes()
-    assert "pictures of the erased class" in (tmp_path / "with" / "report.html").read_text(encoding="utf-8")
-    assert "pictures of the erased class" not in (tmp_path / "without" / "report.html").read_text(encoding="utf-8")
-
-
 def test_numbers_made_for_a_model_are_audited_and_shown_as_well(models: dict[str, Any], data: ImageData) -> None:
     def scaled(images: Any) -> TensorDataset:
         return TensorDataset(images.read(torch.arange(len(images))).float() / 255, images.labels)

@@ -24,7 +24,7 @@ cells, originals, recording = (
     import_module(f"unclass.comparison.{name}") for name in ("cells", "originals", "recording")
 )
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-FIGURES = ("attack-success", "time", "attention", "decision-space", "entropy", "recalibration")
+FIGURES = ("attack-success", "time", "decision-space", "entropy", "recalibration")
 
 
 def write_cifar(folder: Path) -> Path:
@@ -85,6 +85,15 @@ def test_every_table_figure_record_and_the_report_are_written(out: Path) -> None
     assert page.count("data:image/png") == len(FIGURES)
     assert "99.97" in page and "<script" not in page and "http:" not in page and "https:" not in page
     assert len(list(out.glob("runs/4-deer/*/seed*/record.json"))) == 2 * 16
+
+
+def test_attention_maps_are_drawn_only_with_pictures(root: Path, out: Path, tmp_path: Path) -> None:
+    assert not [file for file in out.rglob("*") if "attention" in file.name]
+    assert "pictures of the erased class, which were not asked for" in (out / "report.html").read_text(encoding="utf-8")
+    copy = Path(shutil.copytree(out, tmp_path / "copy"))
+    assert command(root, copy, "--no-run", "--with-pictures", what="cifar10/attention") == 0
+    assert (copy / "figures" / "attention-deer.png").read_bytes().startswith(b"\x89PNG")
+    assert (copy / "pictures" / "attention-deer.json").is_file()
 
 
 def test_every_method_ran_and_the_costs_of_amnesiac_and_fisher_are_there(out: Path) -> None:

@@ -39,6 +39,9 @@ def paper(
         Path | None, typer.Option(help="Folder for all that comes out; unclass-paper-WHAT-SCALE if not given.")
     ] = None,
     audit: Annotated[bool, typer.Option(help="Also audit each method on the first seed.")] = False,
+    with_pictures: Annotated[
+        bool, typer.Option("--with-pictures", help="Draw attention maps too: they show pictures of the erased class.")
+    ] = False,
     run: Annotated[bool, typer.Option(help="With --no-run: only write tables and figures of what is done.")] = True,
     json_: o.Json = False,
 ) -> None:
@@ -56,7 +59,7 @@ def paper(
         what,
         scale=scale, data_options=options, originals=original, recipe=o.assignments(set_),
         model_options=o.model_options(setup.model, model_set), out=out, audited=audit, run=run,
-        engine=o.with_progress(engine, json_), tell=note,
+        with_pictures=with_pictures, engine=o.with_progress(engine, json_), tell=note,
     )  # fmt: skip
     if distributed.is_first():
         _tell(made, json_)

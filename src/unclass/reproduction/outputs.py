@@ -15,6 +15,7 @@ from unclass.storage import write_atomically
 from unclass.training.engine import Engine
 
 FORMATS = ("pdf", "png")
+SHOWS_PICTURES = "it shows pictures of the erased class, which were not asked for; ask by `with_pictures`"
 Figures = Iterator[tuple[str, Callable[[], Any]]]
 
 
@@ -25,8 +26,13 @@ def write_outputs(
     audits: Sequence[Audit],
     out: Path,
     engine: Engine,
+    *,
+    with_pictures: bool = False,
 ) -> dict[str, Any]:
-    """Write everything and return what was written; a figure that cannot be drawn says why."""
+    """Write everything and return what was written; a figure that cannot be drawn says why.
+
+    Attention maps are laid over images of the erased class: they are drawn only `with_pictures`.
+    """
     from unclass.report.audit_page import write_report  # jinja2 and matplotlib take a second to import: not for --help
     from unclass.report.paper.page import write_page
 
@@ -34,6 +40,9 @@ def write_outputs(
     pictures: dict[str, list[Path]] = {}
     missing: dict[str, str] = {}
     for experiment in [one for one in summary["experiments"] if one["draw"] != "table"]:
+        if experiment["draw"] == "attention" and not with_pictures:
+            missing[experiment["name"]] = SHOWS_PICTURES
+            continue
         for name, draw in _drawings(experiment, summary, plans, jobs, out, engine):
             try:
                 pictures.setdefault(experiment["name"], []).append(_save(draw(), out / "figures" / name))

@@ -52,13 +52,15 @@ def paper(
     out: str | Path | None = None,
     audited: bool = False,
     run: bool = True,
+    with_pictures: bool = False,
     engine: Engine | None = None,
     tell: Tell | None = None,
 ) -> Paper:
     """Make the paper's tables and figures beside its own numbers; goes on where it was when called again.
 
     `what` is `cifar10`, `faces`, one of theirs such as `cifar10/table1`, or a folder or file of one's own. Without
-    `run` only tables and figures of what is done are written. `tell` is given a line for each run.
+    `run` only tables and figures of what is done are written. Attention maps show pictures of the erased class, so that
+    they are drawn only `with_pictures`. `tell` is given a line for each run.
 
     Example: `unclass.paper("cifar10", scale="smoke", out="paper-cifar10")`
     """
@@ -72,12 +74,14 @@ def paper(
         workers=options.workers,
     )  # fmt: skip
     with Lock(folder, folder=True) if distributed.is_first() else nullcontext():
-        return _carry_out(setup, experiments, data, plans, folder, engine, say, run=run, audited=audited)
+        return _carry_out(
+            setup, experiments, data, plans, folder, engine, say, run=run, audited=audited, with_pictures=with_pictures
+        )
 
 
 def _carry_out(
     setup: Setup, experiments: Sequence[Experiment], data: ImageData, plans: Sequence[Plan], folder: Path,
-    engine: Engine, say: Tell, *, run: bool, audited: bool,
+    engine: Engine, say: Tell, *, run: bool, audited: bool, with_pictures: bool,
 ) -> Paper:  # fmt: skip
     jobs = list_jobs(setup, experiments, plans)
     found = _run(plans, jobs, engine, say) if run else _kept(plans, engine)
@@ -87,7 +91,8 @@ def _carry_out(
     audits = [one for plan in _by_class(setup, plans) for one in audit_runs(plan, engine)] if audited else []
     summary = make_summary(setup, experiments, data, records, audits)
     write_json(folder / "summary.json", summary)
-    return Paper(summary, write_outputs(summary, plans, jobs, audits, folder, engine), folder)
+    written = write_outputs(summary, plans, jobs, audits, folder, engine, with_pictures=with_pictures)
+    return Paper(summary, written, folder)
 
 
 def _open(what: str, scale: str) -> tuple[Setup, list[Experiment]]:
