@@ -39,7 +39,7 @@ AUDITS = (
     ("result",),
     ("catalogue",),
     ("check",),
-    ("layers", "limits", "neighbour_attack", "probe", "recalibration", "stopwatch", "thumbnails"),
+    ("layers", "limits", "neighbour_attack", "probe", "recalibration", "retraining", "stopwatch", "thumbnails"),
     ("observe",),
     ("inside", "relearn", "retain_change"),
     ("looking",),

@@ -20,10 +20,12 @@ from unclass.audits.limits import (
     well_below_original,
     within,
 )
+from unclass.audits.next_steps import Known
 from unclass.audits.observe import look, observe, observe_head, sample_split
-from unclass.audits.provenance import notices
+from unclass.audits.provenance import said_at_once
 from unclass.audits.recalibration import CURVE, recalibrate, recalibration_curve
 from unclass.audits.result import AuditedModel
+from unclass.audits.retraining import Retraining
 from unclass.audits.shadow import Shadows
 from unclass.audits.thumbnails import data_uri, heat_uri
 from unclass.audits.verdict import counted, decide, self_check, tiles
@@ -258,8 +260,28 @@ def test_without_a_retrained_model_the_badge_says_so() -> None:
     outcome = decide([good], self_check([good], [role for role in ROLES if "retrained" not in role]), ["deer"])
     assert outcome.status == "passed without reference" and outcome.badge == "passed the checks that need no reference"
     assert any("--method retrain" in step for step in outcome.next)
-    timed = decide([good], self_check([good], ["original", "unlearned"]), ["deer"], training_seconds=5407.0)
-    assert any("about 90 minutes" in step for step in timed.next)
+    known = Known(retraining=Retraining("unclass forget o.safetensors --method retrain", 5407.0))
+    timed = decide([good], self_check([good], ["original", "unlearned"]), ["deer"], known)
+    assert timed.next[-1].endswith("It costs about 90 minutes: unclass forget o.safetensors --method retrain")
+
+
+def test_a_reference_that_is_the_original_makes_nothing_pass_and_is_the_reason() -> None:
+    good = measure("a", original=1.0, unlearned=0.0, retrained=0.0, retrained_2=0.0, **HIDDEN)
+    known = Known(
+        false_references=("the retrained model has the very weights of the original one: it is no reference",)
+    )
+    outcome = decide([good], self_check([good], ROLES), ["deer"], known)
+    assert outcome.sentence == f"Undecided: {why}."
+
+
+def test_a_model_that_is_the_original_fails_for_that_reason_and_the_next_step_asks_for_another() -> None:
+    left = measure("recalibration", original=1.0, unlearned=1.0)
+    same = "the unlearned model has the very weights of the original: nothing was changed"
+    outcome = decide([left], [], ["deer"], Known(unchanged=same))
+    assert outcome.sentence == f"Failed: deer is not gone: {same}." and "100.0 %" in outcome.why[0]
+    assert outcome.next[0] == "Give the model that was unlearned: this one is the original."
+    missed = measure("recalibration", original=0.0, unlearned=0.0)
+    assert decide([missed], [], ["deer"], Known(unchanged=same)).status == "failed"
 
 
 def test_the_sentence_is_not_repeated_and_several_classes_are_several() -> None:
@@ -280,12 +302,12 @@ def test_models_that_are_the_same_or_forgot_something_else_are_named() -> None:
     other, known = AuditedModel("b", weights="1"), ["bird", "cat", "deer"]
     before = AuditedModel("c", weights="1", forgotten=("bird",))
     after = replace(before, forgotten=("bird", "cat"))
-    said = notices({"original": before, "unlearned": after, "retrained": other}, ["deer"], known)
+    said = said_at_once({"original": before, "unlearned": after, "retrained": other}, ["deer"], known)
     for words in ("very weights of the original", "no reference", "forgotten bird before", "forgot cat, which was not"):
         assert any(words in line for line in said), words
     clean = AuditedModel("c", weights="2", forgotten=("deer",))
     for unlearned in (clean, replace(clean, forgotten=("erased",))):  # which may have another name by now
-        assert notices({"original": other, "unlearned": unlearned}, ["deer"], known) == ()
+        assert said_at_once({"original": other, "unlearned": unlearned}, ["deer"], known) == []
 
 
 def test_grad_cam_lights_up_on_the_last_convolution(model: Classifier, split: Split, engine: Engine) -> None:

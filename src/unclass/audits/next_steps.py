@@ -1,25 +1,39 @@
 """What to do after a verdict."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from unclass.audits.check import Measure
 from unclass.audits.figure_words import images
 from unclass.audits.result import Control
+from unclass.audits.retraining import Retraining
 
 REFERENCE = (
     "Give a model retrained without the class: it lets the audit judge what the features know and how close to "
-    "retraining the model is. It costs what training the original cost"
+    "retraining the model is"
 )
+RETRAINING = Retraining("unclass forget ORIGINAL --data DATA --class CLASS --method retrain")
+UNCHANGED = "Give the model that was unlearned: this one is the original."
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known beside the figures: what to say at once, and how to get a retrained model.
+
+    `unchanged` says that the unlearned model is the original, `false_references` which retrained models are none.
+    """
+
+    notices: tuple[str, ...] = ()
+    unchanged: str = ""
+    false_references: tuple[str, ...] = ()
+    retraining: Retraining = RETRAINING
 
 
 def next_steps(
-    failed: Sequence[Measure],
-    undecided: Sequence[Measure],
-    checked: Sequence[Control],
-    training_seconds: float | None = None,
+    failed: Sequence[Measure], undecided: Sequence[Measure], checked: Sequence[Control], known: Known
 ) -> tuple[str, ...]:
-    """Return what would help, the most useful first. `training_seconds` is what training the original took."""
-    steps = [_against(one) for one in failed]
+    """Return what would help, the most useful first."""
+    steps = [UNCHANGED] if known.unchanged else [_against(one) for one in failed]
     for one in undecided:
         more = one.more_images()
         if more is not None:
@@ -27,11 +41,16 @@ def next_steps(
     steps += [_repair(row) for row in checked if not row.ok]
     retrained = [row for row in checked if row.expected == "passed"]
     if not retrained:
-        took = "" if training_seconds is None else f", about {spoken(training_seconds)}"
-        steps.append(f"{REFERENCE}{took}: unclass forget ORIGINAL --data DATA --class CLASS --method retrain.")
+        steps.append(f"{REFERENCE}. {_how(known.retraining)}")
     elif len(retrained) == 1 and not failed:
         steps.append("Give a second retrained model, with another seed: it shows the noise between such models.")
     return tuple(dict.fromkeys(steps))
+
+
+def _how(retraining: Retraining) -> str:
+    seconds = retraining.seconds
+    took = "what training the original cost" if seconds is None else f"about {spoken(seconds)}"
+    return f"It costs {took}: {retraining.command}"
 
 
 def _against(one: Measure) -> str:
@@ -39,7 +58,7 @@ def _against(one: Measure) -> str:
         lost = -100 * (one.values["unlearned"] or 0.0)
         return (
             f"{lost:.1f} points are lost on the other classes: let the method see some of their images "
-            "(--set retain_sample=100 where it has that option), take fewer steps, or another method."
+            "(--retain-sample 100), take fewer steps, or another method."
         )
     if one.key == "recalibration":
         return "The weights still hold the class under other batch-norm statistics: take a method that changes them."

@@ -49,19 +49,35 @@ def _describe(role: str, model: nn.Module, known: Mapping[str, Any]) -> AuditedM
     )
 
 
+def said_at_once(models: Mapping[str, AuditedModel], classes: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Return what should be known before an audit runs: models that are the same, or that forgot something else."""
+    found = (unchanged(models), *false_references(models), *notices(models, classes, known))
+    return [line for line in found if line]
+
+
+def unchanged(models: Mapping[str, AuditedModel]) -> str:
+    """Say that the unlearned model is the original, if it is."""
+    same = models["original"].weights == models["unlearned"].weights
+    return "the unlearned model has the very weights of the original: nothing was changed" if same else ""
+
+
+def false_references(models: Mapping[str, AuditedModel]) -> tuple[str, ...]:
+    """Say which retrained models are none, because they are the original or the unlearned one."""
+    others = {models["unlearned"].weights: "unlearned", models["original"].weights: "original"}
+    return tuple(
+        f"the {role} model has the very weights of the {others[model.weights]} one: it is no reference"
+        for role, model in models.items()
+        if is_retrained(role) and model.weights in others
+    )
+
+
 def notices(models: Mapping[str, AuditedModel], classes: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return what should be said at once: models that are the same, or that forgot something else.
+    """Return what should be said at once: models that forgot something else.
 
     `known` are the classes of the data: a forgotten name that is none of them was put in place of one.
     """
     original, unlearned = models["original"], models["unlearned"]
     found = []
-    if original.weights == unlearned.weights:
-        found.append("the unlearned model has the very weights of the original: nothing was changed")
-    for role, model in models.items():
-        if is_retrained(role) and model.weights in (original.weights, unlearned.weights):
-            same = "original" if model.weights == original.weights else "unlearned"
-            found.append(f"the {role} model has the very weights of the {same} one: it is no reference")
     if original.forgotten:
         before = ", ".join(original.forgotten)
         found.append(f"the original has forgotten {before} before: figures compare with that model")

@@ -21,11 +21,22 @@ from unclass.audits.closeness import (
 )
 from unclass.audits.decision_space import decision_space
 from unclass.audits.examine import Examination, examine
+from unclass.audits.next_steps import Known
 from unclass.audits.observe import is_sample, look, sample_split
 from unclass.audits.privacy import attack, membership_section, privacy_measures
-from unclass.audits.provenance import cost_section, models_section, notices, provenance_section, subject_section
+from unclass.audits.provenance import (
+    cost_section,
+    false_references,
+    models_section,
+    notices,
+    provenance_section,
+    said_at_once,
+    subject_section,
+    unchanged,
+)
 from unclass.audits.residual import residual_measures
 from unclass.audits.result import Audit
+from unclass.audits.retraining import Retraining, retrain_command, retraining_seconds
 from unclass.audits.sections import noise, probe_section, recalibration_section, relearning_section
 from unclass.audits.shadow import Shadows, ulira_measure
 from unclass.audits.stopwatch import Stopwatch
@@ -92,7 +103,7 @@ def audit(
         subjects = open_subjects(
             name_roles(unlearned, original, several), shadow_models, data, data_options=data_options, opening=opening
         )
-        data, whole = subjects.data, left_by(subjects.models["original"], Split.of(subjects.data, labels))
+        given, data, whole = data, subjects.data, left_by(subjects.models["original"], Split.of(subjects.data, labels))
         engine = replace(engine_for(subjects.models["original"], engine, device), checkpoint=None, observer=None)
         known = {**subjects.about, **(about or {})}
         known["unlearned"] = {**known.get("unlearned", {}), "request": request}
@@ -101,11 +112,13 @@ def audit(
         copies = {role: deepcopy(model) for role, model in subjects.models.items()}
         models = {role: usable(model, data, where=f"the {role} model") for role, model in copies.items()}
         reading = subjects.workers if workers is None else workers
+        names = [data.classes[index] for index in whole.classes]
         if tell is not None:
-            for line in notices(models_section(models, known), [data.classes[i] for i in whole.classes], data.classes):
+            for line in said_at_once(models_section(models, known), names, data.classes):
                 tell(line)
         with seeded(seed, engine):
-            found = _audit(models, data, whole, engine, seed, shadows, known, reading, pictures)
+            how = retrain_command(original, given, names, data_options, opening)
+            found = _audit(models, data, whole, engine, seed, shadows, known, reading, pictures, how)
         if distributed.is_first():
             for file in files:
                 found.save(file)
@@ -129,6 +142,7 @@ def _audit(
     about: About,
     workers: int,
     pictures: bool,
+    how_to_retrain: str,
 ) -> Audit:
     watch = Stopwatch(engine)
     split = sample_split(whole, seed)
@@ -150,9 +164,18 @@ def _audit(
     rates = next(one.values for one in measures if one.key == "attack-success-rate")
     checked = self_check(measures, list(seen.observations))
     names = [data.classes[index] for index in split.classes]
-    described, training = models_section(models, about), about.get("original", {}).get("seconds")
+    described, looked_at = models_section(models, about), len(models) * sum(map(len, split.sets().values()))
+    seconds = retraining_seconds(
+        models["original"], data, len(whole.forget), watch.seconds["looking"], looked_at, about.get("original", {})
+    )
+    known = Known(
+        notices(described, names, data.classes),
+        unchanged(described),
+        false_references(described),
+        Retraining(how_to_retrain, seconds),
+    )
     return Audit(
-        decide(measures, checked, names, notices(described, names, data.classes), training),
+        decide(measures, checked, names, known),
         tuple(one.check() for one in measures),
         tiles(measures),
         checked,

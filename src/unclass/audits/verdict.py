@@ -16,7 +16,7 @@ from typing import Literal
 
 from unclass.audits.check import Measure, is_retrained
 from unclass.audits.figure_words import beyond, listed, named
-from unclass.audits.next_steps import next_steps
+from unclass.audits.next_steps import Known, next_steps
 from unclass.audits.result import Control, Outcome, Status, Verdict
 from unclass.methods import CONTROLS
 
@@ -53,14 +53,14 @@ def decide(
     measures: Sequence[Measure],
     checked: Sequence[Control],
     classes: Sequence[str],
-    notices: Sequence[str] = (),
-    training_seconds: float | None = None,
+    known: Known | None = None,
 ) -> Verdict:
     """Return status, sentence, reasons and what to do next.
 
     `failed` needs one counted check; `passed` needs all of them, a self-check that holds and a retrained model.
     """
-    status, reasons = _status(measures, checked)
+    known = known or Known()
+    status, reasons = _status(measures, checked, known)
     sentence, why = _told(status, measures, checked, reasons, classes)
     beside = [
         one.kind.name for one in measures
@@ -68,24 +68,26 @@ def decide(
     ]  # fmt: skip
     also = [f"also failed, without carrying the verdict: {', '.join(beside)}"] if beside else []
     failed, undecided = (_with(measures, one) for one in ("failed", "undecided"))
-    steps = next_steps(failed, undecided, checked, training_seconds)
-    return Verdict(status, sentence, (*notices, *why, *also), BADGES.get(status, status), steps)
+    steps = next_steps(failed, undecided, checked, known)
+    return Verdict(status, sentence, (*known.notices, *why, *also), BADGES.get(status, status), steps)
 
 
-def _status(measures: Sequence[Measure], checked: Sequence[Control]) -> tuple[Outcome, list[str]]:
+def _status(measures: Sequence[Measure], checked: Sequence[Control], known: Known) -> tuple[Outcome, list[str]]:
     """Return the answer in a word, and the reasons for it, the first of them for the sentence."""
     names = {one.key: one.kind.name for one in measures}
     failed = [beyond(one) for one in _with(measures, "failed")]
-    doubts = [_doubt(row, names) for row in checked if not row.ok]
+    if known.unchanged:
+        failed.insert(0, known.unchanged)
+    doubts = [*known.false_references, *(_doubt(row, names) for row in checked if not row.ok)]
     doubts += [beyond(one) for one in _with(measures, "undecided")]
     if failed:
         return "failed", failed + doubts
     if doubts:
         return "undecided", doubts
     sure = f"every figure lies within its limit with its 95 % interval ({len(_with(measures, 'passed'))} checks)"
-    known = "; ".join(f"{named(row.model)} {row.found}" for row in checked)
+    shown = "; ".join(f"{named(row.model)} {row.found}" for row in checked)
     reference = any(is_retrained(role) for one in measures for role in one.values)
-    return "passed" if reference else "passed without reference", [sure, f"the audit can fail on this data: {known}"]
+    return "passed" if reference else "passed without reference", [sure, f"the audit can fail on this data: {shown}"]
 
 
 def _told(
@@ -98,8 +100,9 @@ def _told(
     """Return the sentence, and the reasons that it does not give itself."""
     those, are = listed(classes), "are" if len(classes) > 1 else "is"
     if status == "failed":
-        gone = not any(one.kind.forgetting for one in _with(measures, "failed"))
-        start = f"{those} may be gone, but the rest is harmed" if gone else f"{those} {are} not gone"
+        failed = _with(measures, "failed")
+        harmed = bool(failed) and not any(one.kind.forgetting for one in failed)
+        start = f"{those} may be gone, but the rest is harmed" if harmed else f"{those} {are} not gone"
         return f"Failed: {start}: {reasons[0]}.", reasons[1:]
     if status == "undecided":
         return f"Undecided: {reasons[0]}.", reasons[1:]
