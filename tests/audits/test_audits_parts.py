@@ -267,9 +267,8 @@ def test_without_a_retrained_model_the_badge_says_so() -> None:
 
 def test_a_reference_that_is_the_original_makes_nothing_pass_and_is_the_reason() -> None:
     good = measure("a", original=1.0, unlearned=0.0, retrained=0.0, retrained_2=0.0, **HIDDEN)
-    known = Known(
-        false_references=("the retrained model has the very weights of the original one: it is no reference",)
-    )
+    why = "the retrained model has the very weights of the original one: it is no reference"
+    known = Known(false_references=(why,))
     outcome = decide([good], self_check([good], ROLES), ["deer"], known)
     assert outcome.sentence == f"Undecided: {why}."
 
@@ -282,6 +281,19 @@ def test_a_model_that_is_the_original_fails_for_that_reason_and_the_next_step_as
     assert outcome.next[0] == "Give the model that was unlearned: this one is the original."
     missed = measure("recalibration", original=0.0, unlearned=0.0)
     assert decide([missed], [], ["deer"], Known(unchanged=same)).status == "failed"
+
+
+def test_a_model_that_still_names_the_class_is_not_said_to_hide_it() -> None:
+    keys = ("recalibration", "own-logit", "one-image")
+    left = [measure(key, original=1.0, unlearned=1.0) for key in keys]
+    named = [*left, measure("forget-test-accuracy", original=1.0, unlearned=1.0)]
+    assert decide(named, [], ["deer"]).next[:-1] == (
+        "The model still names the class: take another method, more of its steps, or retrain.",
+    )
+    assert [step.split(":")[0] for step in decide(left, [], ["deer"]).next[:-1]] == [
+        "The weights still hold the class under other batch-norm statistics", "The class is only hidden",
+        "The features still know the class",
+    ]  # fmt: skip
 
 
 def test_the_sentence_is_not_repeated_and_several_classes_are_several() -> None:

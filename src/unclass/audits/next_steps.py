@@ -13,6 +13,7 @@ REFERENCE = (
     "retraining the model is"
 )
 RETRAINING = Retraining("unclass forget ORIGINAL --data DATA --class CLASS --method retrain")
+STILL_NAMED = "The model still names the class: take another method, more of its steps, or retrain."
 UNCHANGED = "Give the model that was unlearned: this one is the original."
 
 
@@ -30,10 +31,16 @@ class Known:
 
 
 def next_steps(
-    failed: Sequence[Measure], undecided: Sequence[Measure], checked: Sequence[Control], known: Known
+    failed: Sequence[Measure],
+    undecided: Sequence[Measure],
+    checked: Sequence[Control],
+    known: Known,
+    still_named: bool = False,
 ) -> tuple[str, ...]:
-    """Return what would help, the most useful first."""
-    steps = [UNCHANGED] if known.unchanged else [_against(one) for one in failed]
+    """Return what would help, the most useful first. A class that is `still_named` is not merely hidden."""
+    steps = [STILL_NAMED if still_named and one.kind.forgetting else _against(one) for one in failed]
+    if known.unchanged:
+        steps = [UNCHANGED]
     for one in undecided:
         more = one.more_images()
         if more is not None:

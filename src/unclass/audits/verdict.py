@@ -68,7 +68,8 @@ def decide(
     ]  # fmt: skip
     also = [f"also failed, without carrying the verdict: {', '.join(beside)}"] if beside else []
     failed, undecided = (_with(measures, one) for one in ("failed", "undecided"))
-    steps = next_steps(failed, undecided, checked, known)
+    named_still = any(one.key == "forget-test-accuracy" and one.judge("unlearned") == "failed" for one in measures)
+    steps = next_steps(failed, undecided, checked, known, named_still)
     return Verdict(status, sentence, (*known.notices, *why, *also), BADGES.get(status, status), steps)
 
 
