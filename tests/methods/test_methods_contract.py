@@ -30,7 +30,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "scrub": {"lr": 0.01, "epochs": 4, "ascent_epochs": 3},
     "l1-sparse": {"gamma": 0.002, "lr": 0.2, "epochs": 5},
     "masked-small-gradients": {"share": 0.5, "epochs": 5, "lr": 0.1},
-    "ssd": {"alpha": 1.5},
+    "ssd": {"alpha": 1.2, "dampening": 0.5},
     "subspace-projection": {"alpha_retain": 30.0, "alpha_forget": 10.0},
     "bad-teacher": {"epochs": 4, "lr": 0.03},
 }
