@@ -172,3 +172,13 @@ def test_a_start_of_another_architecture_is_refused(model: Classifier, split: Sp
     path = save(other, tmp_path / "other.safetensors")
     with pytest.raises(InputError, match="another architecture"):
         without_training(model, split, engine, start=str(path))
+
+
+def test_pictures_are_changed_while_training_only_if_asked(model: Classifier, split: Split, engine: Engine) -> None:
+    data = TrainingData(Withheld("D_f"), Batches(split.retain, 32), split.classes)
+    digests = {}
+    for augment in ("none", "mirror", "mirror-and-shift"):
+        torch.manual_seed(0)
+        trained = Retrain(epochs=1, augment=augment)(model, data, engine)  # type: ignore[arg-type]
+        digests[augment] = weights_digest(trained)
+    assert len(set(digests.values())) == 3

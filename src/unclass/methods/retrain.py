@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from unclass.data.split import TrainingData
 from unclass.errors import InputError
@@ -25,6 +25,7 @@ from unclass.models.any_output import Logits
 from unclass.models.classifier import Classifier, build
 from unclass.models.origins import SOURCES
 from unclass.models.pretrained import load_pretrained
+from unclass.training.augment import Augment, augmented
 from unclass.training.engine import Engine, Schedule
 
 
@@ -40,6 +41,7 @@ class Retrain(Method):
     momentum: float = option(0.9, "momentum of SGD")
     weight_decay: float = option(5e-4, "weight decay of SGD")
     schedule: Schedule = option("one-cycle", SCHEDULE)
+    augment: Augment = option("none", "how pictures are changed while training: none, mirror, mirror-and-shift")
     start: str = option("scratch", "scratch, or a file of pretrained weights that all but the head starts from")
     retain_sample: int = option(0, RETAIN_SAMPLE)
 
@@ -61,10 +63,14 @@ class Retrain(Method):
         fresh = reset(deepcopy(model))
         if self.start != "scratch":
             load_pretrained(fresh, self.start)
+
+        def loss(network: nn.Module, x: Tensor, y: Tensor) -> Tensor:
+            return cross_entropy(network, augmented(x, self.augment), y)
+
         return engine.fit(
             fresh,
             data.sample(self.retain_sample),
-            cross_entropy,
+            loss,
             epochs=self.epochs,
             lr=self.lr,
             momentum=self.momentum,
