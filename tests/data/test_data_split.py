@@ -76,6 +76,8 @@ def test_listed_images_go_and_the_rest_of_their_class_stays():
     assert split.forget_test.labels.tolist() == [2, 1]
     assert not split.whole
     assert Split.of(data, ["dog"], rows=torch.tensor([1, 5])).whole
+    every = Split.of(data, [], rows=torch.tensor([0, 1, 2, 3]))  # one image of each class
+    assert every.classes == (0, 1, 2, 3) and not every.whole and not len(every.retain_test)
 
 
 def test_list_and_data_that_contradict_the_classes_are_explained():

@@ -120,7 +120,7 @@ def test_another_method_is_another_attempt(own: Ledger, job: Job) -> None:
     assert steps == ["abandoned", "finished"]
 
 
-def test_single_images_are_for_a_person_to_decide(own: Ledger, job: Job) -> None:
+def test_of_a_few_images_a_person_decides(own: Ledger, job: Job) -> None:
     add_request(own, images=["5", "17", "33"], operator="ann", id="images")
     listed = replace(job, method="finetune", options={"epochs": "1"})
     assert erase(own, "images", listed, "ann").status == "undecided"

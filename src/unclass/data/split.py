@@ -126,7 +126,8 @@ def _checked(split: Split, data: ImageData, forget_only: bool) -> Split:
         for index in split.classes:
             if not (forget.labels == index).any():
                 raise InputError(f"class {data.classes[index]!r} has no {kind} images in {data.name}; add some")
-        if not len(retain) and not forget_only:
+        some = kind == "test" and not split.whole  # single images of every class: none of them goes
+        if not len(retain) and not forget_only and not some:
             raise InputError(f"{data.name} has no images besides {names}; add images of the other classes")
     return split
 

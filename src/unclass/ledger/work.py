@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from unclass.api import forget
-from unclass.arguments import model_and_data
-from unclass.audits.result import Audit, Verdict
-from unclass.audits.run import audit
+from unclass.arguments import engine_for, model_and_data
+from unclass.audits.result import Audit
+from unclass.audits.run import audit, name_roles
 from unclass.data import DataOptions, ImageData, Split, listed_rows
 from unclass.data.fingerprints import fingerprints
+from unclass.forgotten import left_by
 from unclass.ledger.files import content_digest
 from unclass.ledger.job import Job
+from unclass.ledger.listed_images import audit_images
 from unclass.ledger.models import Version
 from unclass.ledger.requests import Request
 from unclass.ledger.store import Ledger
 from unclass.models import Classifier, Opening
-from unclass.records import read_record
 from unclass.storage import write_json
 
 _PATHS = ("folder", "csv", "parquet", "hf", "webdataset")
@@ -81,7 +82,7 @@ def audit_step(ledger: Ledger, request: Request, source: Version, job: Job, fold
     settings = settings_in(ledger, request.model)
     data, where, opening = read_settings(settings)
     if request.images:
-        found = _audit_of_images(folder)
+        found = _audit_of_images(ledger, request, source, job, folder)
     else:
         found = audit(
             unlearned_in(folder), source.file(ledger), data, list(request.classes), list(job.retrained),
@@ -123,17 +124,11 @@ def digest_and_card(file: Path, settings: Mapping[str, Any]) -> tuple[str, dict[
     return content_digest(file), open_version(file, settings)[0].card.as_dict()
 
 
-def _audit_of_images(folder: Path) -> Audit:
-    """Say what is known of single images: the audit judges whole classes, so that a person has to decide."""
-    record = read_record(folder / "unlearned.json")
-    sentence = "Undecided: the audit judges whole classes; of single images there are only the scores."
-    why = tuple(
-        f"{name.replace('_', ' ')}: {100 * before:.1f} % before, {100 * after:.1f} % after"
-        for name, before, after in _scores(record.before, record.scores)
-    )
-    return Audit(Verdict("undecided", sentence, why), not_claimed=("That single images cannot be told by an attack.",))
-
-
-def _scores(before: Any, after: Any) -> list[tuple[str, float, float]]:
-    first, second = ({} if one is None else one.as_dict() for one in (before, after))
-    return [(name, first[name], second[name]) for name in first if isinstance(second.get(name), float)]
+def _audit_of_images(ledger: Ledger, request: Request, source: Version, job: Job, folder: Path) -> Audit:
+    """Audit single images: of these the class stays, so that other questions are asked than of a class."""
+    settings = settings_in(ledger, request.model)
+    original, images = open_version(source.file(ledger), settings)
+    others = [open_version(file, settings)[0] for file in (unlearned_in(folder), *job.retrained)]
+    models = name_roles(others[0], original, others[1:])
+    split = left_by(original, split_for(request, images))
+    return audit_images(models, images, split, engine_for(original, job.engine), job.seed)

@@ -1,0 +1,143 @@
+"""The audit of single images: can they be told from unseen ones of their classes, and is the rest unharmed?
+
+The audit of a class asks whether the class is gone. Of some of its images that is no question: the class stays, and the
+model may well name them, as it names images that it never saw. What must be gone is the difference between the two.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import nn
+
+from unclass.audits.catalogue import CHECKS
+from unclass.audits.check import Limit, Measure
+from unclass.audits.evidence import Utility
+from unclass.audits.limits import HARM, no_advantage
+from unclass.audits.provenance import models_section, provenance_section, subject_section
+from unclass.audits.result import Audit, Outcome, Verdict
+from unclass.data import Batches, ImageData, ImageSet, Split
+from unclass.metrics import accuracy
+from unclass.metrics.delong import auc_interval
+from unclass.metrics.intervals import paired_interval
+from unclass.metrics.population import auc, membership_scores
+from unclass.predictions import LOOKING_BATCH, Predictions, predict
+from unclass.training.engine import Engine
+
+NOT_CLAIMED = (
+    "That single images leave no trace in features or weights: only the model's outputs were looked at.",
+    "That a stronger attack, with models trained with and without each image, finds nothing.",
+    "That other images of the same person or thing, which were not listed, are forgotten.",
+)
+NOTHING_TO_COMPARE = "Undecided: there are no unseen images of these classes to compare with."
+ATTACK = replace(
+    CHECKS["population-attack"], name="attack on the listed images",
+    question="Can the listed images be told from unseen ones of their classes?",
+)  # fmt: skip
+HARMED = replace(CHECKS["retain-change"], name="change on test images", question="Is the model as good as before?")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a model says of the listed images, of unseen ones of their classes in the same shares, and of all tests."""
+
+    listed: Predictions
+    alike: Predictions
+    test: Predictions
+
+    def accuracies(self) -> dict[str, float]:
+        named = {"listed": self.listed, "unseen of their classes": self.alike, "test": self.test}
+        return {name: accuracy(one) for name, one in named.items()}
+
+
+def audit_images(
+    models: Mapping[str, nn.Module], data: ImageData, split: Split, engine: Engine, seed: int = 0
+) -> Audit:
+    """Return the audit of a split that forgets some images of its classes; `models` by role, as in every audit."""
+    unseen = split.forget_test.select(same_shares(split.forget.labels, split.forget_test.labels, seed))
+    if not len(unseen):
+        return Audit(Verdict("undecided", NOTHING_TO_COMPARE), not_claimed=NOT_CLAIMED)
+    test = data.test.of_classes(split.earlier.classes if split.earlier else (), inverse=True)
+    sets = (split.forget, unseen, test)
+    seen = {role: Seen(*(_look(model, images, engine) for images in sets)) for role, model in models.items()}
+    measures = [_attack(seen), _harm(seen)]
+    about = {"unlearned": {"method": "unlearned"}}
+    return Audit(
+        _verdict(measures, seen), tuple(one.check() for one in measures), not_claimed=NOT_CLAIMED,
+        subject=subject_section(data, split, split, about), models=models_section(models, about),
+        utility=Utility({role: one.accuracies() for role, one in seen.items()}),
+        provenance=provenance_section(data, seed, {}),
+    )  # fmt: skip
+
+
+def same_shares(listed: torch.Tensor, unseen: torch.Tensor, seed: int) -> torch.Tensor:
+    """Return as many rows of `unseen` as there are with its classes in the shares of `listed`, drawn at random."""
+    wanted = {int(label): int((listed == label).sum()) for label in listed.unique()}
+    times = min(int((unseen == label).sum()) / count for label, count in wanted.items())
+    draw = torch.Generator().manual_seed(seed)
+    rows = []
+    for label, count in wanted.items():
+        own = (unseen == label).nonzero().flatten()
+        rows.append(own[torch.randperm(len(own), generator=draw)[: int(times * count)]])
+    return torch.cat(rows).sort().values
+
+
+def _look(model: nn.Module, images: ImageSet, engine: Engine) -> Predictions:
+    return predict(model, Batches(images, LOOKING_BATCH), engine, "looking")
+
+
+def _attack(seen: Mapping[str, Seen]) -> Measure:
+    """max over scores of |AUC − ½|, members the listed images, others unseen ones of their classes."""
+    values, intervals = {}, {}
+    for role, one in seen.items():
+        inside, outside = membership_scores(one.listed), membership_scores(one.alike)
+        worst = max(inside, key=lambda name: abs(auc(inside[name], outside[name]) - 0.5))
+        low, high = (bound - 0.5 for bound in auc_interval(inside[worst], outside[worst]))
+        values[role] = abs(auc(inside[worst], outside[worst]) - 0.5)
+        intervals[role] = (0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high)))
+    first = next(iter(seen.values()))
+    count = len(first.listed)
+    return Measure(ATTACK, no_advantage(count, len(first.alike)), values, intervals, count)
+
+
+def _harm(seen: Mapping[str, Seen]) -> Measure:
+    """Change of the accuracy on all test images since the original, in shares."""
+    before, values, intervals = seen["original"].test.correct, {}, {}
+    for role, one in seen.items():
+        gained, lost = int((one.test.correct & ~before).sum()), int((before & ~one.test.correct).sum())
+        values[role], intervals[role] = (gained - lost) / len(before), paired_interval(gained, lost, len(before))
+    return Measure(HARMED, lambda _: Limit(-HARM, "three points below the original"), values, intervals, len(before))
+
+
+def _verdict(measures: Sequence[Measure], seen: Mapping[str, Seen]) -> Verdict:
+    attack, harm = measures
+    count = f"{len(seen['unlearned'].listed):,} listed images"
+    if attack.judge("original") != "failed":  # then what it says of the unlearned model is worth nothing
+        status: Outcome = "undecided"
+        sentence = (
+            f"Undecided: not even in the original can the {count} be told from unseen ones, so that this shows nothing."
+        )
+    else:
+        judged = {one.judge("unlearned") for one in measures}
+        good: Outcome = "passed" if "retrained" in seen else "passed without reference"
+        status = "failed" if "failed" in judged else "undecided" if "undecided" in judged else good
+        sentence = {
+            "failed": f"Failed: the {count} are still told from unseen ones, or the model was harmed.",
+            "undecided": f"Undecided: there are too few images to tell whether the {count} are gone.",
+        }.get(status, f"Passed: the {count} can no longer be told from unseen ones, and the rest is unharmed.")
+    return Verdict(status, sentence, tuple(_why(attack, harm, seen)))
+
+
+def _why(attack: Measure, harm: Measure, seen: Mapping[str, Seen]) -> list[str]:
+    limit = attack.limit(()).threshold
+    told = ", ".join(f"{role} {value:.3f}" for role, value in attack.values.items())
+    rates = [
+        f"{name}: " + ", ".join(f"{role} {one.accuracies()[name]:.1%}" for role, one in seen.items())
+        for name in ("listed", "unseen of their classes", "test")
+    ]
+    return [
+        f"attack on the listed images, |AUC − ½|: {told}; limit {limit:.3f} ({attack.judge('unlearned')})",
+        *(f"accuracy, {rate}" for rate in rates),
+        f"change on test images: {100 * (harm.values['unlearned'] or 0):+.1f} points; limit {-100 * HARM:+.0f} "
+        f"({harm.judge('unlearned')})",
+    ]

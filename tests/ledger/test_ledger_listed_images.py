@@ -1,0 +1,102 @@
+"""The audit of single images, on networks that know them and networks that do not."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from unclass.audits.result import Audit
+from unclass.data import ImageData, ImageSet, Split
+from unclass.ledger.listed_images import audit_images, same_shares
+from unclass.training.engine import Engine
+
+LISTED = 60
+
+
+def pictures(count: int, marked: int, seed: int) -> ImageSet:
+    """Two classes, told by how bright the first pixel is; the second pixel marks the images that were learned."""
+    draw = torch.Generator().manual_seed(seed)
+    labels = torch.arange(count) % 2
+    pixels = torch.randint(0, 256, (count, 1, 2, 2), generator=draw, dtype=torch.uint8)
+    pixels[:, 0, 0, 0] = (labels * 120 + torch.randint(0, 136, (count,), generator=draw)).to(torch.uint8)
+    pixels[:, 0, 0, 1] = 0
+    pixels[:marked, 0, 0, 1] = 255
+    return ImageSet.of(pixels, labels)
+
+
+@pytest.fixture(scope="module")
+def data() -> ImageData:
+    return ImageData("marks", ("dark", "bright"), pictures(400, LISTED, 0), pictures(400, 0, 1), {})
+
+
+class Knows(nn.Module):
+    """Surer by `much` of the right answer on images that are marked; `worse` is how much of the rest it gets wrong."""
+
+    def __init__(self, much: float, worse: float = 0.0) -> None:
+        super().__init__()
+        self.much, self.worse = nn.Parameter(torch.tensor(much)), worse
+
+    def forward(self, x: Tensor) -> Tensor:
+        bright = (x[:, 0, 0, 0] - 0.5) * 4 + self.much * x[:, 0, 0, 1] * (2 * (x[:, 0, 0, 0] > 0.5).float() - 1)
+        bright = torch.where(x[:, 0, 1, 1] < self.worse, -bright, bright)
+        return torch.stack([-bright, bright], 1)
+
+
+def audited(data: ImageData, count: int = LISTED, *, unlearned: nn.Module, original: nn.Module | None = None) -> Audit:
+    split = Split.of(data, [], rows=torch.arange(count))
+    models = {"original": original or Knows(5.0), "unlearned": unlearned}
+    return audit_images(models, data, split, Engine(precision="float32"))
+
+
+def test_images_that_are_as_unseen_ones_pass(data: ImageData) -> None:
+    found = audited(data, unlearned=Knows(0.0))
+    assert found.verdict.status == "passed without reference", found.verdict
+    assert found.check("population-attack").statuses == {"original": "failed", "unlearned": "passed"}
+
+
+def test_images_that_are_still_told_fail(data: ImageData) -> None:
+    found = audited(data, unlearned=Knows(4.0))
+    assert found.verdict.status == "failed" and found.verdict.sentence.startswith("Failed: the 60 listed images")
+
+
+def test_images_that_are_told_because_they_are_now_wrong_fail_too(data: ImageData) -> None:
+    assert audited(data, unlearned=Knows(-5.0)).verdict.status == "failed"
+
+
+def test_harm_to_the_rest_fails(data: ImageData) -> None:
+    found = audited(data, unlearned=Knows(0.0, worse=0.3))
+    assert found.verdict.status == "failed" and found.check("retain-change").status == "failed"
+
+
+def test_where_the_original_shows_nothing_the_audit_shows_nothing(data: ImageData) -> None:
+    found = audited(data, unlearned=Knows(0.0), original=Knows(0.0))
+    assert found.verdict.status == "undecided" and "not even in the original" in found.verdict.sentence
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_few_images_are_never_said_to_be_gone(data: ImageData, count: int) -> None:
+    assert audited(data, count, unlearned=Knows(0.0)).verdict.status == "undecided"
+
+
+def test_without_unseen_images_nothing_is_compared(data: ImageData) -> None:
+    bare = ImageData("marks", data.classes, data.train, data.test.of_classes([]), {})
+    split = Split.of(bare, [], rows=torch.arange(4))
+    found = audit_images({"original": Knows(5.0), "unlearned": Knows(0.0)}, bare, split, Engine(precision="float32"))
+    assert found.verdict.status == "undecided" and "no unseen images" in found.verdict.sentence
+
+
+def test_accuracies_stand_beside_those_of_unseen_images_and_the_page_opens(data: ImageData, tmp_path: Path) -> None:
+    found = audited(data, unlearned=Knows(0.0))
+    assert any(line.startswith("accuracy, listed: original ") for line in found.verdict.why)
+    assert any(line.startswith("accuracy, unseen of their classes: original ") for line in found.verdict.why)
+    found.save(tmp_path / "audit.json")
+    assert Audit.read(tmp_path / "audit.json").verdict == found.verdict
+    page = found.save(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "attack on the listed images" in page
+
+
+def test_unseen_images_have_the_shares_of_the_listed_ones() -> None:
+    listed, unseen = torch.tensor([0, 0, 0, 1]), torch.tensor([0] * 30 + [1] * 30 + [2] * 30)
+    rows = same_shares(listed, unseen, 0)
+    assert torch.bincount(unseen[rows], minlength=3).tolist() == [30, 10, 0]
