@@ -12,8 +12,9 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import unclass
-from unclass.arguments import engine_for, labels_of
+from unclass.arguments import engine_for, images_of, labels_of
 from unclass.data import DataOptions, ImageData, ImageSet
+from unclass.data.sources import held_back
 from unclass.errors import InputError
 from unclass.models import Classifier, save, weights_digest
 from unclass.models.any_model import device_of
@@ -104,6 +105,24 @@ def test_every_verb_takes_data_in_every_form(
     assert {finding.status for finding in unclass.doctor(trained, data, 3, engine=engine)} <= {"good", "doubtful"}
     audit = unclass.audit(forgotten, trained, data, 3, engine=engine)
     assert audit.verdict.status in ("failed", "undecided", "passed", "passed without reference")
+
+
+@pytest.mark.parametrize("form", ["ImageData", "Datasets", "DataLoaders", "image_data"])
+def test_every_verb_that_trains_takes_data_in_every_form(
+    form: str, data_in_every_form: dict[str, Any], tmp_path: Path, engine: Engine
+) -> None:
+    data, small = data_in_every_form[form], {"width": 4}
+    made = unclass.train(data, "small-cnn", engine=engine, model_options=small, epochs=1)
+    assert made.card.shape == (1, 8, 8) and len(made.card.classes) == 10
+    found = unclass.compare(
+        data, 3, "logit-mask", model="small-cnn", model_options=small, recipe={"epochs": 1}, engine=engine,
+        out=tmp_path, audited=False,
+    )  # fmt: skip
+    assert [record.label for record in found.records] == ["original", "retrain", "logit-mask"]
+    held = held_back(images_of(data), 0.1, 0)
+    path = save(unclass.train(held, "small-cnn", engine=engine, model_options=small, epochs=1), tmp_path / "held")
+    tuned = unclass.tune(data, 3, "random-labels", {"lr": [1e-3]}, model=path, engine=engine, epochs=1)
+    assert tuned.best.options == {"lr": 1e-3}
 
 
 def test_models_may_be_paths(trained: Classifier, digits: ImageData, engine: Engine, tmp_path: Path) -> None:

@@ -21,10 +21,11 @@ from unclass.arguments import (
     case_for,
     check_is_model,
     engine_for,
+    images_of,
     labels_of,
     method_for,
 )
-from unclass.data import Batches, DataOptions, ImageData, load_data
+from unclass.data import Batches, DataOptions, ImageData
 from unclass.errors import InputError
 from unclass.forgotten import mark_forgotten
 from unclass.methods import REFERENCE, Method
@@ -61,7 +62,7 @@ def record_of(model: nn.Module) -> Record:
 
 
 def train(
-    data: ImageData | str | Path,
+    data: Any,
     model: str | None = None,
     *,
     seed: int = 0,
@@ -86,7 +87,7 @@ def train(
     Example: `model = unclass.train("digits", epochs=5, out="digits.safetensors")`
     """
     output = _output(out, force)
-    images = load_data(data, data_options or DataOptions()) if isinstance(data, str | Path) else data
+    images = images_of(data, data_options)
     method = configure(REFERENCE, data=images.name, preset=preset, options=recipe)
     assert isinstance(method, Retrain)
     name = model or DEFAULT_MODELS.get(images.name, "resnet-18")

@@ -202,6 +202,11 @@ def data_for(
     return found if isinstance(bare, nn.Identity) else with_indices(found, class_count(bare, found))
 
 
+def images_of(data: Any, data_options: DataOptions | None = None) -> ImageData:
+    """Return data of any kind for a verb that makes its own model: the data alone says what it holds."""
+    return data_for(nn.Identity(), data, data_options=data_options)
+
+
 def asked_by(
     model: nn.Module, where: DataOptions, classes: Sequence[str | int] = (), *, forget_only: bool = False
 ) -> DataOptions:

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from unclass.api import evaluate, forget, record_of, train
-from unclass.arguments import Classes, Model, case_for, engine_for, labels_of, method_for
+from unclass.arguments import Classes, Model, case_for, engine_for, images_of, labels_of, method_for
 from unclass.data import DataOptions, ImageData, load_data
 from unclass.data.sources import held_back
 from unclass.errors import Diverged, InputError
@@ -72,7 +72,7 @@ class Tuning:
 
 
 def tune(
-    data: ImageData | str | Path,
+    data: Any,
     classes: Classes,
     method: str | Method,
     grid: Mapping[str, Sequence[Any]] | None = None,
@@ -193,14 +193,15 @@ class _Bench:
 _JUDGED = ("accuracy_retain_test", "accuracy_forget_test")
 
 
-def _without_judges(data: ImageData | str | Path, share: float, options: DataOptions | None) -> ImageData:
+def _without_judges(data: Any, share: float, options: DataOptions | None) -> ImageData:
     """Return the data with a share of its training images in place of its test images."""
     if not 0 < share < 1:
         raise InputError(f"a share of {share} cannot be held back; give a number between 0 and 1, such as 0.1")
     options = options or DataOptions()
     if isinstance(data, str | Path):
         return load_data(data, replace(options, validation=share))
-    return data if "validation" in data.details else held_back(data, share, options.split_seed)
+    images = images_of(data, options)
+    return images if "validation" in images.details else held_back(images, share, options.split_seed)
 
 
 def _original(

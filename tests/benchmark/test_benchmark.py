@@ -292,7 +292,9 @@ def test_the_command_prints_json_alone_and_writes_it(
 ) -> None:
     model, out = save(trained, tmp_path / "model.safetensors"), tmp_path / "out"
     small = ["--per-class", "20", "--workers", "0", "--repeats", "1", "--no-grow", "--retrain-images", "64"]
+    state = torch.get_rng_state()
     assert run(["bench", "digits", "--original", str(model), "--out", str(out), *small, "--json"]) == 0
+    assert torch.equal(torch.get_rng_state(), state)
     printed = json.loads(capsys.readouterr().out)
     assert [row["method"] for row in printed["rows"]] == ROW_NAMES
     assert all(row["seconds"] > 0 for row in printed["rows"])

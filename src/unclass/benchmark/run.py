@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from unclass.api import train
-from unclass.arguments import DEFAULT_MODELS, Classes, labels_of
+from unclass.arguments import DEFAULT_MODELS, Classes, images_of, labels_of
 from unclass.benchmark.measure import RETRAIN_IMAGES, measure_methods
 from unclass.benchmark.result import Bench
 from unclass.compatibility import check_fit
-from unclass.data import DataOptions, ImageData, Split, load_data
+from unclass.data import DataOptions, ImageData, Split
 from unclass.models import Classifier, load
 from unclass.records import command
-from unclass.running import Settings, new_model
+from unclass.running import Settings, new_model, seeded
 from unclass.training.engine import Engine
 
 DEFAULT_CLASSES = {"digits": "3", "cifar10": "deer"}
@@ -21,7 +21,7 @@ QUICKLY_TRAINED = ("digits",)
 
 
 def bench(
-    data: ImageData | str | Path = "digits",
+    data: Any = "digits",
     *,
     original: str | Path | None = None,
     model: str | None = None,
@@ -41,14 +41,15 @@ def bench(
     Example: `unclass.bench("cifar10", original="all-cnn.safetensors", out="bench")`
     """
     options, engine = data_options or DataOptions(), engine or Engine()
-    images = load_data(data, options) if isinstance(data, str | Path) else data
+    images = images_of(data, options)
     settings = Settings(seed, batch_size, options.workers)
     split = Split.of(images, labels_of(classes) or (DEFAULT_CLASSES.get(images.name, images.classes[0]),))
     name = model or DEFAULT_MODELS.get(images.name, "resnet-18")
-    classifier, weights = subject(images, original, name, model_options or {}, engine, settings)
-    found = measure_methods(
-        classifier, images, split, engine, settings, repeats=repeats, retrain_images=retrain_images, grow=grow
-    )
+    with seeded(seed, engine):
+        classifier, weights = subject(images, original, name, model_options or {}, engine, settings)
+        found = measure_methods(
+            classifier, images, split, engine, settings, repeats=repeats, retrain_images=retrain_images, grow=grow
+        )
     result = replace(found, model=replace(found.model, weights=weights), command=command())
     return result if out is None else result.save(out)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from unclass.arguments import DEFAULT_MODELS, Classes, labels_of
+from unclass.arguments import DEFAULT_MODELS, Classes, images_of, labels_of
 from unclass.comparison.cell import Cell, cells_of
 from unclass.comparison.executors import Cluster, Executor, Here, executor_for
 from unclass.comparison.plan import REFERENCE, Plan
@@ -15,7 +15,7 @@ from unclass.comparison.recording import check_recorded
 from unclass.comparison.result import Comparison, Tell
 from unclass.comparison.steps import steps
 from unclass.comparison.worker import Done, Worker
-from unclass.data import DataOptions, ImageData, load_data
+from unclass.data import DataOptions
 from unclass.data.classes import expand_labels
 from unclass.errors import InputError
 from unclass.methods import METHODS, Method
@@ -31,7 +31,7 @@ SAVING_SECONDS = 300.0
 
 
 def compare(
-    data: ImageData | str | Path | None = None,
+    data: Any = None,
     classes: Classes | None = None,
     methods: str | Method | Sequence[str | Method] | None = None,
     *,
@@ -90,7 +90,7 @@ def compare(
 
 def make_plan(asked: Mapping[str, Any], options: DataOptions) -> Plan:
     """Return the plan that arguments of `compare` stand for."""
-    images = load_data(asked["data"], options) if isinstance(asked["data"], str | Path) else asked["data"]
+    images = images_of(asked["data"], options)
     recipe = asked.get("recipe") or {}
     training = configure(REFERENCE, data=images.name, preset=asked.get("preset"), options=recipe)
     assert isinstance(training, Retrain)
