@@ -96,3 +96,14 @@ def test_days_and_dates_are_read_as_people_write_them() -> None:
         day_of("31.1.2026", "received")
     with pytest.raises(InputError, match="write it as 30d"):
         days_of("a month", "older than")
+
+
+@pytest.mark.parametrize("text", ["9999-12-31", "0001-01-01"])
+def test_a_day_that_is_not_of_our_time_is_a_slip(text: str) -> None:
+    with pytest.raises(InputError, match="not of our time"):
+        day_of(text, "--received")
+
+
+def test_more_days_than_there_were_are_a_slip() -> None:
+    with pytest.raises(InputError, match="more days than there were"):
+        days_of("99999999999d", "--older-than")

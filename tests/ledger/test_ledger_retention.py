@@ -16,7 +16,7 @@ from unclass.ledger.pack import PackOptions, write_pack
 from unclass.ledger.pack_files import write_zip
 from unclass.ledger.requests import add_request
 from unclass.ledger.retention import forget_originals
-from unclass.ledger.store import Ledger
+from unclass.ledger.store import Ledger, log
 from unclass.ledger.verify import REMOVED, verify_pack
 
 NOW, MONTH = timedelta(0), timedelta(days=30)
@@ -120,4 +120,11 @@ def test_another_key_destroys_nothing(two: Ledger, tmp_path: Path) -> None:
     two.database.execute("UPDATE erasures SET finished = '2020-01-02T00:00:00Z'")
     with pytest.raises(InputError, match="signed with another key"):
         forget_originals(two, MONTH, "ann", new_key(tmp_path / "other.pem")[0])
+    assert _held(two) == [1, 2, 3]
+
+
+def test_a_clock_that_was_set_back_destroys_nothing_too_early(two: Ledger) -> None:
+    with two.writing() as database:
+        log(database, "ann", "erased", "R-1")  # now: what the erasure itself says, 2020, cannot be
+    assert forget_originals(two, MONTH, "ann").versions == ()
     assert _held(two) == [1, 2, 3]

@@ -79,3 +79,26 @@ def test_processes_that_begin_at_once_lose_nothing(tmp_path: Path) -> None:
     assert [worker.exitcode for worker in workers] == [0] * 4
     with Ledger(path) as opened:
         assert opened.database.execute("SELECT count(*) FROM events").fetchone()[0] == 80
+
+
+@pytest.mark.parametrize("harm", ["pages", "half", "empty"])
+def test_a_damaged_ledger_is_never_taken_for_one_in_which_all_is_well(ledger: Ledger, harm: str) -> None:
+    with ledger.writing() as database:
+        for number in range(200):
+            log(database, "ann", "note", f"R-{number}", "x" * 100)
+    ledger.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    ledger.close()
+    content = bytearray(ledger.path.read_bytes())
+    if harm == "pages":
+        content[8192:] = bytes(255 - byte for byte in content[8192:])
+    ledger.path.write_bytes({"pages": content, "half": content[: len(content) // 2], "empty": b""}[harm])
+    with pytest.raises(InputError, match=r"damaged|malformed|is empty and no ledger"):
+        Ledger(ledger.path)
+
+
+def test_an_error_of_the_database_is_one_line_and_nothing_is_written(ledger: Ledger) -> None:
+    with pytest.raises(InputError, match=r"cannot be used \(no such table: papers\); nothing was written"):  # noqa: SIM117
+        with ledger.writing() as database:
+            log(database, "ann", "note", "R-1")
+            database.execute("SELECT * FROM papers")
+    assert ledger.database.execute("SELECT count(*) FROM events").fetchone()[0] == 0

@@ -3,6 +3,7 @@
 import json
 import random
 import shutil
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -154,7 +155,34 @@ def test_what_is_no_pack_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no pack"):
         verify_pack(tmp_path / "nothing")
     (tmp_path / "text.zip").write_text("no zip")
-    with pytest.raises(InputError, match="no zip"):
-        verify_pack(tmp_path / "text.zip")
+    assert "no zip" in str(verify_pack(tmp_path / "text.zip").flaws[0])
     (tmp_path / "folder").mkdir()
     assert not verify_pack(tmp_path / "folder").holds
+
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize("name", ["audit.json", "manifest.json", ENVELOPE])
+@pytest.mark.parametrize("content", [DEEP, "[]", "null", '{"payload": 3}', ""])
+def test_whatever_lies_in_a_pack_is_a_flaw_and_no_accident(pack: Path, public: Path, name: str, content: str) -> None:
+    (pack / name).write_text(content)
+    assert name in _flaws(pack, public)
+
+
+@pytest.mark.parametrize("predicate", [{}, [], "x", {"models": 3}, {"models": {"unlearned": {"sha256": 1}}}])
+def test_a_signed_statement_of_something_else_is_no_evidence(pack: Path, key: Path, predicate: object) -> None:
+    content = statement({"letter.txt": PackFiles(pack).digest("letter.txt")}, {"x": 1})
+    (pack / ENVELOPE).write_bytes(seal({**content, "predicate": predicate}, private_key(key)))
+    assert _flaws(pack, None) == [ENVELOPE]
+
+
+def test_a_zip_that_cannot_be_read_or_is_squeezed_was_changed(pack: Path, public: Path, tmp_path: Path) -> None:
+    path = write_zip(pack, tmp_path / "pack.zip")
+    content = path.read_bytes()
+    path.write_bytes(content[:-30])
+    assert _flaws(path, public) == ["pack.zip"]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in PackFiles(pack).names():
+            archive.write(pack / name, name)
+    assert not verify_pack(path, public).holds

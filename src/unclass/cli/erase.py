@@ -46,13 +46,15 @@ def erase(
     """
     from unclass.ledger.erase import erase as run_erase
     from unclass.ledger.job import Job
-    from unclass.ledger.keys import key_path, private_key
+    from unclass.ledger.keys import is_exposed, key_path, private_key
     from unclass.ledger.pack import PackOptions
     from unclass.ledger.sigstore import sigstore_signer
     from unclass.ledger.store import Ledger, ledger_path, whoever
 
     key = key_path(signing_key)
     private_key(key)
+    if is_exposed(key):
+        note(f"warning: {key} can be read by others, who could sign in your name; chmod 600 it, or make a new one")
     if sigstore:
         sigstore_signer()  # before any work: where it cannot be reached that is said now
     job = Job(

@@ -46,7 +46,7 @@ def unseal(text: bytes, key: Any, kind: str = ERASURE) -> dict[str, Any]:
     try:
         envelope = dsse.Envelope.from_dict(json.loads(text))
         spelled = _spelled(envelope)
-    except (ValueError, KeyError, TypeError, AttributeError, errors.FormatError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, errors.FormatError) as error:
         raise Untrue(f"is no DSSE envelope ({type(error).__name__}: {error})") from error
     if spelled != text:
         raise Untrue("is not spelled as it was written")
@@ -54,11 +54,15 @@ def unseal(text: bytes, key: Any, kind: str = ERASURE) -> dict[str, Any]:
         envelope.verify([signer.SSlibKey.from_crypto(key)], 1)
     except errors.VerificationError as error:
         raise Untrue("is not signed with this key") from error
-    content = json.loads(envelope.payload)
-    if envelope.payload_type != PAYLOAD or content.get("_type") != STATEMENT or content["predicateType"] != kind:
+    try:
+        content: dict[str, Any] = json.loads(envelope.payload)
+        is_ours = content["_type"] == STATEMENT and content["predicateType"] == kind and bool(content["predicate"])
+        is_ours = is_ours and all(isinstance(one["digest"]["sha256"] + one["name"], str) for one in content["subject"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        is_ours = False
+    if envelope.payload_type != PAYLOAD or not is_ours:
         raise Untrue(f"is signed, but is no statement of the kind {kind}")
-    found: dict[str, Any] = content
-    return found
+    return content
 
 
 def sign_weights(folder: Path, signature: Path, key_file: Path, password: str | None) -> None:

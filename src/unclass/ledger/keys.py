@@ -96,6 +96,11 @@ def key_if_named(given: Path | None) -> Path | None:
     return given or (Path(named) if named else None)
 
 
+def is_exposed(path: Path) -> bool:
+    """Whether others than its owner can read a key, where the system tells that."""
+    return os.name == "posix" and bool(path.stat().st_mode & 0o077)
+
+
 def _generate(kind: str) -> Any:
     if kind == "ed25519":
         return library("cryptography.hazmat.primitives.asymmetric.ed25519", EXTRA).Ed25519PrivateKey.generate()

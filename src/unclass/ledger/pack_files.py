@@ -47,6 +47,10 @@ class PackFiles:
         return ""
 
 
+class NoZip(InputError):  # noqa: N818 - reads as what was found
+    """A file that should be a zip and cannot be read as one."""
+
+
 class ZippedFiles(PackFiles):
     """A pack that is a zip."""
 
@@ -55,13 +59,15 @@ class ZippedFiles(PackFiles):
         try:
             self.archive = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, OSError) as error:
-            raise InputError(f"{path} is no zip that can be read ({error}); fetch it again") from error
+            raise NoZip(f"{path} is no zip that can be read ({error}); fetch it again") from error
 
     def names(self) -> list[str]:
         return sorted(self.archive.namelist())
 
     def open(self, name: str) -> io.BufferedIOBase:
         try:
+            if self.archive.getinfo(name).compress_type != zipfile.ZIP_STORED:
+                raise OSError(f"{name} is squeezed, as no pack of ours is")  # and may have no end
             return io.BytesIO(self.archive.read(name))
         except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError, ValueError, EOFError) as error:
             raise OSError(f"{name} cannot be read ({error})") from error

@@ -14,6 +14,8 @@ from unclass.ledger.models import model_named, one_model
 from unclass.ledger.store import Ledger, log, now
 
 OPEN = ("open", "at work", "failed")
+FIRST_YEAR, LAST_YEAR = 1990, 2200
+MOST_DIGITS = 5  # of days: 273 years
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 # A request is done while the version in service has forgotten what it asks for; a rollback opens it again.
@@ -136,9 +138,12 @@ def month_after(day: date) -> date:
 def day_of(text: str, what: str) -> date:
     """Return a date as written."""
     try:
-        return date.fromisoformat(text)
+        found = date.fromisoformat(text)
     except ValueError as error:
         raise InputError(f"{what} {text!r} is no date; write it as 2026-01-31") from error
+    if not FIRST_YEAR <= found.year <= LAST_YEAR:
+        raise InputError(f"{what} {text!r} is not of our time; write a day from {FIRST_YEAR} to {LAST_YEAR}")
+    return found
 
 
 def days_of(text: str, what: str) -> timedelta:
@@ -146,6 +151,8 @@ def days_of(text: str, what: str) -> timedelta:
     digits = text.removesuffix("d")
     if not digits.isdecimal():
         raise InputError(f"{what} {text!r} is no number of days; write it as 30d")
+    if len(digits) > MOST_DIGITS:
+        raise InputError(f"{what} {text!r} is more days than there were; write it as 30d")
     return timedelta(days=int(digits))
 
 

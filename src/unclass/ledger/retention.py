@@ -49,8 +49,9 @@ def _doomed(ledger: Ledger, limit: str) -> list[Version]:
     final = ledger.database.execute(
         "SELECT DISTINCT e.request, r.model FROM erasures e JOIN requests r ON r.id = e.request"
         " JOIN models m ON m.name = r.model JOIN answered a ON a.version = m.in_service AND a.request = e.request"
-        " WHERE e.step = 'finished' AND e.finished <= ?",
-        (limit,),
+        " WHERE e.step = 'finished' AND e.finished <= ? AND coalesce((SELECT max(at) FROM events WHERE id <= (SELECT"
+        " max(id) FROM events WHERE what = 'erased' AND about = e.request)), '') <= ?",  # of a clock that was set back
+        (limit, limit),
     ).fetchall()
     found: dict[int, Version] = {}
     for row in final:

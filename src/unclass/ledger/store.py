@@ -5,7 +5,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,7 +31,9 @@ class Ledger:
             # Transactions are begun by hand: the module's own would begin them too late to be safe.
             self.database = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
             self.database.row_factory = sqlite3.Row
-            self._prepare()
+            self._prepare(create)
+        except sqlite3.OperationalError as error:
+            raise self._unusable(error) from error
         except sqlite3.Error as error:
             raise InputError(f"{path} cannot be used as a ledger ({error}); name another with --ledger") from error
 
@@ -65,20 +67,32 @@ class Ledger:
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
         try:
             self.database.execute(begin)
-        except sqlite3.OperationalError as error:
-            raise InputError(f"{self.path} cannot be used now ({error}); try again") from error
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
         try:
             yield self.database
             self.database.execute("COMMIT")
-        except BaseException:
-            if self.database.in_transaction:
-                self.database.execute("ROLLBACK")
+        except BaseException as error:
+            with suppress(sqlite3.Error):
+                if self.database.in_transaction:
+                    self.database.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise self._unusable(error) from error
             raise
 
-    def _prepare(self) -> None:
+    def _unusable(self, error: sqlite3.Error) -> InputError:
+        """Return in one line why the ledger cannot be read or written: it is held, full, locked away or damaged."""
+        damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+        advice = (
+            "restore it from a backup" if damaged else "nothing was written: check disk and permissions, or try again"
+        )
+        return InputError(f"{self.path} cannot be used ({error}); {advice}")
+
+    def _prepare(self, create: bool) -> None:
         """Set what holds for every connection; make the tables in a new ledger, once, whoever comes first."""
         self.database.execute("PRAGMA foreign_keys = ON")
         self.database.execute("PRAGMA synchronous = FULL")
+        self._check_whole(create)
         self._write_ahead()
         if self._number("user_version") == 0:
             with self.writing() as database:
@@ -92,6 +106,15 @@ class Ledger:
             raise InputError(f"{self.path} is a database of another program; name a ledger with --ledger")
         if (version := self._number("user_version")) != VERSION:
             raise InputError(f"{self.path} is a ledger of version {version}, this program writes {VERSION}; update it")
+
+    def _check_whole(self, create: bool) -> None:
+        """Raise if the file is damaged, or is empty where a ledger was expected: nothing overdue would be good news."""
+        found = self.database.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise InputError(f"{self.path} is damaged ({found}); restore it from a backup")
+        if self._number("user_version") == 0 and not create:
+            self._refuse_others()
+            raise InputError(f"{self.path} is empty and no ledger; restore it, or start one with: unclass ledger add")
 
     def _write_ahead(self) -> None:
         """Let readers and a writer work at the same time. Changing to it does not wait by itself, so it is tried."""

@@ -11,7 +11,7 @@ from unclass.errors import InputError
 from unclass.ledger.envelope import DESTRUCTION, Untrue, check_weights, unseal
 from unclass.ledger.files import content_digest
 from unclass.ledger.keys import fingerprint, public_key, public_key_from
-from unclass.ledger.pack_files import PackFiles, is_plain, pack_files
+from unclass.ledger.pack_files import NoZip, PackFiles, is_plain, pack_files
 from unclass.ledger.sigstore import check_by_sigstore
 
 ENVELOPE, PUBLIC, MANIFEST = "statement.dsse.json", "signer.pub", "manifest.json"
@@ -51,7 +51,10 @@ def verify_pack(
     With `model`, also whether that file is the unlearned model of the pack; with `identity`, a name and who vouches for
     it, whether that signed the weights by sigstore, which is asked over the network.
     """
-    files = pack_files(path)
+    try:
+        files = pack_files(path)
+    except NoZip as error:
+        return Verification((Flaw(path.name, str(error)),), {}, "")
     trusted = None if key is None else public_key(key)
     try:
         signer = public_key_from(files.read(PUBLIC), PUBLIC)
@@ -66,6 +69,8 @@ def verify_pack(
         return Verification((Flaw(ENVELOPE, "missing: nothing vouches for the pack"),), {}, fingerprint(judge))
     except Untrue as error:
         return Verification((Flaw(ENVELOPE, str(error)),), {}, fingerprint(judge))
+    if not _is_erasure(sealed["predicate"]):
+        return Verification((Flaw(ENVELOPE, "is signed, but says nothing of an erasure"),), {}, fingerprint(judge))
     removed, flaws = _removed(files, sealed, judge)
     flaws += [*_whole(files, path), *_changed(files, sealed, removed), *_unlike(files, sealed["predicate"])]
     if not flaws and not removed:
@@ -75,6 +80,16 @@ def verify_pack(
     if model is not None and content_digest(model) != sealed["predicate"]["models"]["unlearned"]["sha256"]:
         flaws.append(Flaw(str(model), "is not the unlearned model of this pack"))
     return Verification(tuple(flaws), sealed["predicate"], fingerprint(judge))
+
+
+def _is_erasure(predicate: Any) -> bool:
+    """Whether what was signed has the parts of an erasure that are looked at here."""
+    try:
+        texts = [predicate["models"]["unlearned"]["sha256"], predicate["verdict"]["sentence"]]
+        texts += [predicate["request"]["id"], predicate["request"]["asks_for"]]
+        return all(isinstance(one, str) for one in texts) and "weights_signed" in predicate["signer"]
+    except (KeyError, TypeError):
+        return False
 
 
 def _whole(files: PackFiles, path: Path) -> Iterator[Flaw]:
@@ -90,7 +105,7 @@ def _removed(files: PackFiles, sealed: Mapping[str, Any], judge: Any) -> tuple[s
         said = unseal(files.read(REMOVED), judge, DESTRUCTION)
     except (OSError, Untrue) as error:
         return set(), [Flaw(REMOVED, str(error))]
-    if said["predicate"]["pack"] != files.digest(ENVELOPE):
+    if said["predicate"].get("pack") != files.digest(ENVELOPE):
         return set(), [Flaw(REMOVED, "speaks of another pack")]
     return {one["name"] for one in said["subject"] if one in sealed["subject"]}, []
 
@@ -121,10 +136,10 @@ def _unlike(files: PackFiles, manifest: Mapping[str, Any]) -> Iterator[Flaw]:
     for name, expected in ((MANIFEST, manifest), (AUDIT, manifest["verdict"])):
         try:
             found = json.loads(files.read(name))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             continue  # missing or changed, as was found before
         if name == AUDIT:
-            found = found.get("verdict")
+            found = found.get("verdict") if isinstance(found, dict) else None
         if found != expected:
             yield Flaw(name, "says something else than what was signed")
 
