@@ -28,6 +28,7 @@ from unclass.audits.result import AuditedModel
 from unclass.audits.retraining import Retraining
 from unclass.audits.shadow import Shadows
 from unclass.audits.thumbnails import data_uri, heat_uri
+from unclass.audits.utility import share_measure
 from unclass.audits.verdict import counted, decide, self_check, tiles
 from unclass.data import Split
 from unclass.errors import InputError
@@ -209,6 +210,20 @@ def test_an_undecided_check_says_how_many_more_images_would_decide_it() -> None:
     assert one.more_images() == 300
     outcome = decide([one], [], ["deer"])
     assert outcome.status == "undecided" and "about 300 more test images of the other classes" in outcome.sentence
+
+
+@pytest.mark.parametrize(("right", "count", "more"), [(0, 8, 27), (0, 1, 34), (1, 30, 48)])
+def test_the_images_that_decide_a_share_are_just_enough(right: int, count: int, more: int) -> None:
+    one = share_measure("recalibration", at_most_chance(10), {"unlearned": right / count}, count)
+    assert one.judge("unlearned") == "undecided" and one.more_images() == more
+    shares = {"unlearned": right / count}
+    enough = [share_measure("recalibration", at_most_chance(10), shares, count + extra) for extra in (more - 1, more)]
+    assert [again.judge("unlearned") for again in enough] == ["undecided", "passed"]
+
+
+def test_with_hardly_an_image_no_fewer_than_ten_are_asked_for() -> None:
+    one = Measure.of("own-logit", well_below_original(0.99), {"unlearned": 0.2}, {"unlearned": (0.0, 1.0)}, 1)
+    assert one.more_images() == 9
 
 
 def measure(name: str, carries: bool = True, **values: float) -> Measure:

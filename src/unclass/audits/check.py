@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from unclass.audits.catalogue import CHECKS, Kind
 from unclass.audits.result import Check, Status
-from unclass.metrics.intervals import images_needed
+from unclass.metrics.intervals import Interval, first_enough, images_needed
 
+LEAST_IMAGES = 10  # with fewer the noise itself is not known
 Values = Mapping[str, float | None] | Mapping[str, float]
 Intervals = Mapping[str, tuple[float, float]]
 
@@ -36,13 +37,21 @@ class Measure:
     intervals: Intervals = field(default_factory=dict)
     images: int = 0
     note: str = ""
+    with_images: Callable[[str, int], Interval] | None = None  # a role's interval, if its figure stays, of so many
 
     @classmethod
     def of(
-        cls, key: str, limit: Rule, values: Values, intervals: Intervals | None = None, images: int = 0, note: str = ""
+        cls,
+        key: str,
+        limit: Rule,
+        values: Values,
+        intervals: Intervals | None = None,
+        images: int = 0,
+        note: str = "",
+        with_images: Callable[[str, int], Interval] | None = None,
     ) -> "Measure":
         """Return the figures of the check with this key."""
-        return cls(CHECKS[key], limit, values, intervals or {}, images, note)
+        return cls(CHECKS[key], limit, values, intervals or {}, images, note, with_images)
 
     @property
     def key(self) -> str:
@@ -65,7 +74,11 @@ class Measure:
             return "informative"
         if self.kind.direction == "near":  # at most the threshold away from the nearest retrained model
             return "passed" if min(abs(value - one) for one in references) <= threshold else "failed"
-        low, high = self.intervals.get(role, (value, value))
+        return self._beside(self.intervals.get(role, (value, value)), threshold)
+
+    def _beside(self, interval: Interval, threshold: float) -> Status:
+        """Return how an interval lies to the limit."""
+        low, high = interval
         if self.kind.direction == "higher":
             low, high, threshold = -high, -low, -threshold
         return "passed" if high <= threshold else "failed" if low > threshold else "undecided"
@@ -75,8 +88,14 @@ class Measure:
         value, threshold = self.values.get(role), self.limit(self.references()).threshold
         if value is None or threshold is None or self.judge(role) != "undecided":
             return None
-        below = value < threshold
-        return images_needed(value, self.intervals[role][1 if below else 0], threshold, self.images)
+        resized = self.with_images
+        if resized is None:
+            below = value < threshold
+            more = images_needed(value, self.intervals[role][1 if below else 0], threshold, self.images)
+        else:
+            total = first_enough(lambda n: self._beside(resized(role, n), threshold) != "undecided", self.images)
+            more = None if total is None else total - self.images
+        return None if more is None else max(more, LEAST_IMAGES - self.images)
 
     def reference(self) -> float | None:
         """Return the mean figure of the retrained models."""

@@ -13,7 +13,7 @@ from unclass.audits.limits import (
     well_below_original,
 )
 from unclass.audits.relearn import watched
-from unclass.audits.utility import accuracies, class_count, shares_of
+from unclass.audits.utility import accuracies, class_count, share_measure
 from unclass.metrics import information_difference
 from unclass.metrics.delong import paired_auc_deviation
 from unclass.metrics.intervals import normal_interval
@@ -36,7 +36,7 @@ def _recalibration(seen: Examination) -> Measure:
     values = {role: max(row["forget"], after.get(role, 0.0)) for role, row in found.items()}
     without = [role for role in seen.shown() if role not in after]
     note = f"not applicable to {', '.join(without)}, without batch norm: the accuracy as it is" if without else ""
-    return Measure.of("recalibration", at_most_chance(class_count(seen)), values, shares_of(values, size), size, note)
+    return share_measure("recalibration", at_most_chance(class_count(seen)), values, size, note)
 
 
 def _own_logit(seen: Examination) -> Measure:
@@ -47,9 +47,9 @@ def _own_logit(seen: Examination) -> Measure:
     }
     values = {role: auc(*pair) for role, pair in scores.items()}
     before = scores["original"]
-    intervals = {
-        role: normal_interval(values[role], paired_auc_deviation(pair, before)) for role, pair in scores.items()
-    }
+    noise = {role: paired_auc_deviation(pair, before) for role, pair in scores.items()}
+    found = {role: normal_interval(values[role], noise[role]) for role in scores}
+    intervals = {role: (max(0.0, low), min(1.0, high)) for role, (low, high) in found.items()}
     limit = well_below_original(values["original"])
     return Measure.of("own-logit", limit, values, intervals, len(seen.split.forget_test), SAME_IMAGES)
 
@@ -84,7 +84,7 @@ def _relearning(seen: Examination) -> list[Measure]:
     forget = {role: float(steps_to_half(curve)) for role, curve in seen.from_forget.items()}
     size, note = len(watched(seen.split.forget_test, 0)), "the highest accuracy on D_ft during a few steps"
     return [
-        Measure.of("relearn-retain", at_most_chance(class_count(seen)), retain, shares_of(retain, size), size, note),
+        share_measure("relearn-retain", at_most_chance(class_count(seen)), retain, size, note),
         Measure.of("relearn-steps", nearer_to_retrained(forget["original"], higher=True), forget),
     ]
 

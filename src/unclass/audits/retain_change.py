@@ -22,7 +22,12 @@ def retain_change(observations: Mapping[str, Observation], confidence: float = 0
     right = {role: accuracy(one.predictions["retain_test"]) for role, one in observations.items()}
     change = {role: share - right["original"] for role, share in right.items()}
     intervals = {role: paired_interval(*pair, size, confidence) for role, pair in pairs.items()}
-    return Measure.of("retain-change", unharmed(), change, intervals, size, note)
+
+    def with_images(role: str, count: int) -> tuple[float, float]:
+        gained, lost = (number * count / size for number in pairs[role])
+        return paired_interval(gained, lost, count, confidence)
+
+    return Measure.of("retain-change", unharmed(), change, intervals, size, note, with_images)
 
 
 def discordant(before: Observation, after: Observation) -> tuple[int, int]:

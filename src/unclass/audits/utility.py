@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from unclass.audits.check import Measure
+from unclass.audits.check import Measure, Rule
 from unclass.audits.evidence import ClassAccuracy, Utility
 from unclass.audits.examine import Examination
 from unclass.audits.limits import at_most_chance, informative
@@ -24,14 +24,19 @@ def utility_measures(seen: Examination) -> list[Measure]:
     size = len(seen.split.forget_test)
     return [
         retain_change(seen.observations),
-        Measure.of("forget-test-accuracy", at_most_chance(count), forgotten, shares_of(forgotten, size), size),
+        share_measure("forget-test-accuracy", at_most_chance(count), forgotten, size),
         Measure.of("worst-class-change", few, worst),
     ]
 
 
-def shares_of(values: Mapping[str, float], count: int) -> dict[str, tuple[float, float]]:
-    """Return the interval of each share of so many images."""
-    return {role: wilson_interval(value * count, count) for role, value in values.items()}
+def share_measure(key: str, limit: Rule, shares: Mapping[str, float], count: int, note: str = "") -> Measure:
+    """Return the measure of shares of so many images, with Wilson's intervals."""
+
+    def with_images(role: str, images: int) -> tuple[float, float]:
+        return wilson_interval(shares[role] * images, images)
+
+    intervals = {role: with_images(role, count) for role in shares}
+    return Measure.of(key, limit, shares, intervals, count, note, with_images)
 
 
 def accuracies(observations: Mapping[str, Observation]) -> dict[str, dict[str, float]]:

@@ -1,5 +1,6 @@
 """Intervals and tests in closed form, for shares and for two models that saw the same images."""
 
+from collections.abc import Callable
 from math import comb, sqrt
 from statistics import NormalDist
 
@@ -47,7 +48,7 @@ def normal_interval(value: float, deviation: float, level: float = 0.95) -> Inte
     return value - width, value + width
 
 
-def paired_interval(gained: int, lost: int, count: int, level: float = 0.95) -> Interval:
+def paired_interval(gained: float, lost: float, count: float, level: float = 0.95) -> Interval:
     """d ± z √((g + l − d²) / (n + 2)): of the change of accuracy between two models on the same images.
 
     g = (gained + 1)/(n + 2) and l = (lost + 1)/(n + 2) are the shares that only the second, only the first model gets
@@ -89,6 +90,23 @@ def images_needed(value: float, bound: float, limit: float, count: int) -> int |
     if value == limit:
         return None
     return max(1, round(count * ((value - bound) / (value - limit)) ** 2 - count))
+
+
+def first_enough(enough: Callable[[int], bool], count: int, most: int = 10_000_000) -> int | None:
+    """Return the smallest number of images beyond `count` that is enough, where more never spoil it; None above `most`.
+
+    >>> first_enough(lambda n: wilson_interval(0, n)[1] <= 0.1, 8)
+    35
+    """
+    low, high = count, count + 1
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > most:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def _z(level: float) -> float:
