@@ -381,3 +381,35 @@ def test_report_needs_something_to_show():
         render([])
     with pytest.raises(InputError, match="schema 'other'"):
         Audit.of({"schema": "other"})
+
+
+@needs_browser
+def test_a_wide_comparison_shows_every_column_on_a_desk_and_every_accuracy_on_a_phone(browser, tmp_path):
+    methods = ("boundary-expanding@authors", "masked-small-gradients", "convolution-transpose", "logit-mask")
+    status = ("failed", "undecided", "passed without reference", "failed")
+    audits = [Audit.of(example(points=10, method=name, status=one)) for name, one in zip(methods, status, strict=True)]
+    path = write_report(audits, tmp_path / "wide.html", rows(methods))
+    hidden = (
+        "() => [...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth + 1).length"
+    )
+    with Opened(browser, path) as opened:
+        assert opened.page.evaluate(hidden) == 0
+        opened.page.set_viewport_size({"width": 390, "height": 900})
+        opened.page.wait_for_timeout(150)
+        shown = "() => { const box = document.querySelector('.audit:not([hidden]) table.figures:not(.sortable)').parentElement; return box.scrollWidth - box.clientWidth; }"
+        assert opened.page.evaluate(shown) <= 1
+
+
+def test_several_classes_are_asked_about_as_several():
+    audit = example(points=10)
+    audit["subject"]["forget_classes"] = ["deer", "cat"]
+    text = render([Audit.of(audit)])
+    assert "<h1>Are <span" in text and ">deer and cat</span> gone" in text
+    assert "Do the classes come back when" in text and "Does the class come back when" not in text.split("</header>")[0]
+    assert "<h1>Is <span" in render([full_audit(points=10)])
+
+
+def test_no_line_ends_between_a_number_and_its_percent_sign():
+    audit = example(points=10)
+    audit["verdict"]["sentence"] = "Failed: 91.2 % of it comes back."
+    assert "91.2\N{NO-BREAK SPACE}%" in render([Audit.of(audit)])

@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from unclass.audits.figure_words import listed
 from unclass.audits.result import Audit
 from unclass.errors import InputError
 from unclass.report import wording
@@ -33,6 +34,8 @@ FILTERS = {
     "day": wording.day,
     "terms": terms,
     "scale": scale_of,
+    "listed": listed,
+    "question": wording.question_of,
 }
 GLOBALS = {
     "missing": wording.missing,

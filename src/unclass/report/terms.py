@@ -34,4 +34,5 @@ def terms(text: object) -> Markup:
         seen.add(word)
         return f'<dfn class="term" tabindex="0" data-word="{escape(word)}">{match[1]}</dfn>'
 
-    return Markup(PATTERN.sub(marked, str(escape(text))))
+    whole = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", str(escape(text)))  # no line ends between 100 and %
+    return Markup(PATTERN.sub(marked, whole))

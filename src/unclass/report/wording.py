@@ -123,6 +123,26 @@ def by_group(checks: Sequence[Check]) -> list[tuple[str, list[Check]]]:
     return [(GROUPS.get(name, name), members) for name, members in found.items() if members]
 
 
+SEVERAL = (
+    ("Does the class come back", "Do the classes come back"),
+    ("Does the class's own output still tell its images", "Do the classes' own outputs still tell their images"),
+    ("know the class", "know the classes"),
+    ("features of the class", "features of the classes"),
+    ("Can its training images", "Can their training images"),
+)
+
+
+def question_of(question: str, classes: int) -> str:
+    """Return a question as it is asked of one class or of several.
+
+    >>> question_of("Does the class come back when batch norm is refreshed?", 2)
+    'Do the classes come back when batch norm is refreshed?'
+    """
+    for one, several in SEVERAL if classes > 1 else ():
+        question = question.replace(one, several)
+    return question
+
+
 def names_of(audit: Audit, keys: Iterable[str]) -> str:
     """Return checks by their names."""
     known = {check.key: check.name for check in audit.checks}
