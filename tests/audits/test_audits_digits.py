@@ -205,6 +205,8 @@ def test_bad_input_is_one_line_and_code_two(
     for arguments, words in (
         ([*start, "--class", "eleven"], "unknown class"),
         ([*start, "--class", "3", "--shadow", "2"], "--shadow-models"),
+        ([*start, "--class", "3", "--shadow-minutes", "2"], "--shadow-models"),
+        ([*start, "--class", "3", "--shadow", "2", "--shadow-minutes", "2"], "--shadow and --shadow-minutes both"),
         (
             ["audit", "nothing.safetensors", "--original", paths["original"], "--data", "digits", "--class", "3"],
             "nothing",

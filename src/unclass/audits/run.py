@@ -74,6 +74,7 @@ def audit(
     seed: int = 0,
     shadows: Shadows | None = None,
     shadow: int = 0,
+    shadow_minutes: float = 0.0,
     shadow_models: Sequence[Model] = (),
     about: About | None = None,
     workers: int | None = None,
@@ -88,10 +89,10 @@ def audit(
 
     Models are networks or paths of checkpoints, which `opening` helps to open. `data` holds training and test images: a
     data set, its name, or a pair of Datasets or DataLoaders. For U-LiRA give `shadow_models`, or how many to train as
-    `shadow`. `about` says of a role what a file beside its checkpoint knows: name, method, seconds; `request` which
-    request the audit answers. `tell` is given what should be said at once, such as that two models are the same. With
-    `out` audit.json and report.html are written into that folder. Images of the class and of others are not in them,
-    unless `pictures` asks for it.
+    `shadow`, or as `shadow_minutes` how long that may take. `about` says of a role what a file beside its checkpoint
+    knows: name, method, seconds; `request` which request the audit answers. `tell` is given what should be said at
+    once, such as that two models are the same. With `out` audit.json and report.html are written into that folder.
+    Images of the class and of others are not in them, unless `pictures` asks for it.
 
     Example: `unclass.audit(forgotten, model, (train_set, test_set), "deer").verdict`
     """
@@ -107,15 +108,15 @@ def audit(
         engine = replace(engine_for(subjects.models["original"], engine, device), checkpoint=None, observer=None)
         known = {**subjects.about, **(about or {})}
         known["unlearned"] = {**known.get("unlearned", {}), "request": request}
-        shadows = shadows or subjects.shadows(shadow, whole, engine, seed)
+        say = tell or (lambda line: None)
+        shadows = shadows or subjects.shadows(shadow, shadow_minutes, whole, engine, seed, say)
         # Copies: whatever the checks do to modes, layout and device, the caller's models never see it.
         copies = {role: deepcopy(model) for role, model in subjects.models.items()}
         models = {role: usable(model, data, where=f"the {role} model") for role, model in copies.items()}
         reading = subjects.workers if workers is None else workers
         names = [data.classes[index] for index in whole.classes]
-        if tell is not None:
-            for line in said_at_once(models_section(models, known), names, data.classes):
-                tell(line)
+        for line in said_at_once(models_section(models, known), names, data.classes):
+            say(line)
         with seeded(seed, engine):
             how = retrain_command(original, given, names, data_options, opening)
             found = _audit(models, data, whole, engine, seed, shadows, known, reading, pictures, how)

@@ -1,6 +1,6 @@
 """The models of an audit, given as networks or as paths of checkpoints, and what files beside these know."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,9 @@ from typing import Any
 from torch import nn
 
 from unclass.arguments import Model, model_and_data
+from unclass.audits.next_steps import spoken
 from unclass.audits.shadow import Shadows, train_shadows
+from unclass.audits.shadow_count import affordable, pair_seconds
 from unclass.compatibility import check_fit
 from unclass.data import DataOptions, ImageData, Split
 from unclass.errors import InputError
@@ -35,11 +37,18 @@ class Subjects:
         """What is known of each role beside its weights: name, method, seconds."""
         return {role: {"name": name, **_known(self.records.get(role))} for role, name in self.names.items()}
 
-    def shadows(self, count: int, split: Split, engine: Engine, seed: int) -> Shadows | None:
-        """Return the shadow models that were given or that are to be trained; None if there are to be none."""
+    def shadows(
+        self, count: int, minutes: float, split: Split, engine: Engine, seed: int, tell: Callable[[str], object]
+    ) -> Shadows | None:
+        """Return the shadow models that were given or that are to be trained; None if there are to be none.
+
+        With `minutes` as many are trained as these allow, which `tell` is given before.
+        """
+        if count and minutes:
+            raise InputError("`shadow` and `shadow_minutes` both say how many shadow models to train; give one of them")
         if self.shadow_models:
             return Shadows(self.shadow_models, [self.models[role] for role in self.models if "retrained" in role])
-        if not count:
+        if not count and not minutes:
             return None
         record = self.records.get("unlearned")
         if record is None:
@@ -49,6 +58,11 @@ class Subjects:
             )
         method = configure(record.method, options=record.options)
         settings = Settings(seed, record.batch_size or 64)
+        if minutes:
+            unlearning = record.cost.seconds if record.cost else 0.0
+            seconds = pair_seconds(self.models["original"], self.data, split, unlearning, engine, settings)
+            count = affordable(minutes, seconds)
+            tell(f"U-LiRA: {count} pairs of shadow models, about {spoken(seconds)} each")
         return train_shadows(self.models["original"], self.data, split, method, count, engine, settings)
 
 

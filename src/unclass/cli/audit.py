@@ -30,6 +30,9 @@ def audit(
         list[Path], typer.Option(help="Checkpoint retrained without the class; several for the noise between them.")
     ] = [],
     shadow: Annotated[int, typer.Option(help="Train so many shadow models for U-LiRA: slow.", min=0)] = 0,
+    shadow_minutes: Annotated[
+        float, typer.Option(help="Train as many shadow models for U-LiRA as fit into this time.", min=0.0)
+    ] = 0.0,
     shadow_models: Annotated[
         list[Path], typer.Option(help="Shadow checkpoints, unlearned alike; --retrained are the other side.")
     ] = [],
@@ -51,8 +54,8 @@ def audit(
 
     result = run_audit(
         unlearned, original, data, classes, retrained,
-        engine=o.with_progress(engine, json_), seed=seed, shadow=shadow, shadow_models=shadow_models,
-        data_options=o.with_tracker(data_options, json_), opening=opening, out=out,
+        engine=o.with_progress(engine, json_), seed=seed, shadow=shadow, shadow_minutes=shadow_minutes,
+        shadow_models=shadow_models, data_options=o.with_tracker(data_options, json_), opening=opening, out=out,
         pictures=with_pictures, request=request, tell=note,
     )  # fmt: skip
     _show(result, out, json_)

@@ -1,0 +1,60 @@
+"""As many shadow models as the time allows: said before, trained then."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import unclass
+from unclass.audits import shadow_count, subjects
+from unclass.audits.shadow import Shadows
+from unclass.audits.shadow_count import affordable, pair_seconds
+from unclass.data import ImageData, Split
+from unclass.errors import InputError
+from unclass.models import Classifier, weights_digest
+from unclass.running import Settings
+from unclass.training.engine import Engine
+
+
+def test_a_pair_is_two_trainings_and_the_unlearning(
+    model: Classifier, digits: ImageData, split: Split, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = shadow_count.TIMED_STEPS * 32
+    monkeypatch.setattr(shadow_count, "_seconds_of_steps", lambda *_: 0.5 * images)  # half a second for each image
+    found = pair_seconds(model, digits, split, 7.0, engine, Settings(batch_size=32))
+    epochs = model.card.recipe["epochs"]
+    assert found == pytest.approx(0.5 * epochs * (len(digits.train) + len(split.retain)) + 7.0)
+
+
+def test_timing_changes_no_model_and_draws_nothing(
+    model: Classifier, digits: ImageData, split: Split, engine: Engine
+) -> None:
+    digest, state = weights_digest(model), torch.get_rng_state()
+    assert pair_seconds(model, digits, split, 0.0, engine, Settings(batch_size=32)) > 0
+    assert weights_digest(model) == digest and torch.equal(torch.get_rng_state(), state)
+
+
+def test_less_time_than_two_pairs_take_is_an_error_that_says_how_much_is_needed() -> None:
+    assert affordable(1, 30.0) == 2
+    with pytest.raises(InputError, match="about 4 minutes; raise `shadow_minutes`"):
+        affordable(1, 120.0)
+
+
+def test_the_audit_says_how_many_and_trains_that_many(
+    model: Classifier, digits: ImageData, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "forgotten.safetensors"
+    unclass.forget(model, digits, "3", method="logit-mask", engine=engine, out=path)
+    asked: list[int] = []
+
+    def train(original: Any, data: Any, split: Any, method: Any, count: int, *_: Any) -> Shadows:
+        asked.append(count)
+        return Shadows([original, original], [original, original])
+
+    monkeypatch.setattr(subjects, "train_shadows", train)
+    monkeypatch.setattr(subjects, "pair_seconds", lambda *_: 90.0)
+    said: list[str] = []
+    found = unclass.audit(path, model, digits, "3", engine=engine, shadow_minutes=5, tell=said.append)
+    assert asked == [3] and said[0] == "U-LiRA: 3 pairs of shadow models, about 90 seconds each"
+    assert found.check("u-lira").values["unlearned"] is not None
