@@ -1,5 +1,6 @@
 """Arguments in any form that people have them in, brought into one: classes, models, data, devices, methods."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import index
@@ -27,6 +28,7 @@ Label = str | int
 Classes = Label | Sequence[Label]
 Listed = str | Path | Sequence[str | int | Path]
 Model = nn.Module | str | Path
+_log = logging.getLogger(__name__)
 DEFAULT_MODELS = {"digits": "small-cnn", "fashion-mnist": "small-cnn", "cifar10": "all-cnn", "vggface2": "resnet-50"}
 
 
@@ -107,7 +109,20 @@ def case_for(
     )
     rows = None if forget_list is None else listed_rows(forget_list, images)
     split = left_by(given, Split.of(images, labels, forget_only=forget_only, rows=rows))
+    _tell(given, split, images)
     return Case(given, usable(given, images, head), images, split, workers)
+
+
+def _tell(model: nn.Module, split: Split, images: ImageData) -> None:
+    """Log what the model is and how the data is parted."""
+    bare = inner(model)
+    name = bare.card.architecture if isinstance(bare, Classifier) else type(bare).__name__
+    weights = sum(weight.numel() for weight in bare.parameters())
+    kind = str(weight_dtype(bare)).removeprefix("torch.")
+    _log.info("model %s: %s weights in %s, %d classes", name, f"{weights:,}", kind, len(images.classes))
+    sets = {"D_r": split.retain, "D_f": split.forget, "D_rt": split.retain_test, "D_ft": split.forget_test}
+    names = ", ".join(images.classes[index] for index in split.classes[:10])
+    _log.info("to forget: %s; %s", names, ", ".join(f"{name} {len(part):,}" for name, part in sets.items()))
 
 
 def model_and_data(

@@ -1,5 +1,6 @@
 """Logits, computed once for each set of images; everything after that works on them."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,7 @@ from unclass.training.engine import Engine
 
 # Larger batches are slower on CPUs: their activations come from the system anew each time instead of from the heap.
 LOOKING_BATCH = 64
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +100,7 @@ def predict_sets(
     """Return the predictions on D_r, D_f, D_rt and D_ft."""
 
     def predict_one(name: str, images: ImageSet) -> Predictions:
+        _log.info("predicting %s images of %s on %s", f"{len(images):,}", name.replace("_", " "), engine.device)
         batches = Batches(images, batch_size, workers=workers)
         return predict(model, batches, engine, f"predicting {name.replace('_', ' ')}")
 

@@ -1,5 +1,6 @@
 """Running a method: seeding, handing out only the data it declared, timing, counting, checking what comes back."""
 
+import logging
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from unclass.training.engine import Engine
 from unclass.typed_json import plain
 
 Normalisation = tuple[tuple[float, ...], tuple[float, ...]]
+_log = logging.getLogger(__name__)
 PLAIN: Normalisation = ((0.5,), (0.5,))
 BATCH_OF_ONE = "more than 1 value per channel"  # torch's batch norm, in training mode
 IMAGENET: Normalisation = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
@@ -124,6 +126,8 @@ def check_needs(method: Method, split: Split) -> None:
 
 
 def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, settings: Settings) -> Outcome:
+    where = f"{engine.device}, {engine.precision}, threads: {torch.get_num_threads()}"
+    _log.info("%r on %s, batches of %d, seed %d", method, where, settings.batch_size, settings.seed)
     steps, began = engine.steps, time.perf_counter() + engine.earlier_seconds
     engine.findings.clear()
     with untouched(model), seeded(settings.seed, engine):
@@ -136,6 +140,7 @@ def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, s
                 "batch norm was given one image and needs two; add images or raise `batch_size`"
             ) from error
     seconds = time.perf_counter() - began + engine.earlier_seconds
+    _log.info("%s took %.1f s and %d steps", name_of(method), seconds, engine.steps - steps)
     for name, weight in unlearned.named_parameters():
         if not torch.isfinite(weight).all():
             raise Diverged(f"{name_of(method)} made weights that are not finite ({name}); the original is kept")

@@ -13,6 +13,7 @@ import pytest
 import unclass
 from unclass.cli import run
 from unclass.cli.failures import KEPT
+from unclass.models import Classifier, save
 
 SOURCE = Path(unclass.__file__).parents[1]
 
@@ -127,3 +128,43 @@ def test_shell_completion_knows_the_commands() -> None:
     environment = {**os.environ, **words, "PYTHONPATH": str(SOURCE)}
     done = subprocess.run([sys.executable, "-m", "unclass"], env=environment, capture_output=True, text=True)
     assert done.stdout.split() == ["forget"], done.stderr
+
+
+QUICKLY = ["--data", "digits", "--per-class", "6", "--class", "3"]
+
+
+@pytest.fixture
+def checkpoint(trained: Classifier, tmp_path: Path) -> str:
+    save(trained, tmp_path / "model.safetensors")
+    return str(tmp_path / "model.safetensors")
+
+
+def test_verbose_says_what_is_done_on_what_and_where_things_go(checkpoint: str, tmp_path: Path, capsys: Any) -> None:
+    out = tmp_path / "out.safetensors"
+    assert run(["forget", checkpoint, *QUICKLY, "--method", "logit-mask", "--out", str(out), "-v"]) == 0
+    said = capsys.readouterr().err
+    expected = (
+        "torch ", "threads: ", "data digits: 60 training", "1 × 8 × 8", "model small-cnn", "weights in float32",
+        "to forget: 3; D_r 54, D_f 6", "LogitMask", "on cpu, ", "seed 0", f"wrote {out}",
+    )  # fmt: skip
+    for what in expected:
+        assert what in said, what
+    assert all(line[2] == line[5] == ":" for line in said.splitlines() if "the name 3" not in line), "each has its time"
+    assert run(["evaluate", checkpoint, *QUICKLY, "--verbose"]) == 0
+    assert "predicting 54 images of retain" in capsys.readouterr().err
+
+
+def test_quiet_leaves_nothing_but_results_and_errors(checkpoint: str, tmp_path: Path, capsys: Any) -> None:
+    out = str(tmp_path / "out.safetensors")
+    forget = ["forget", checkpoint, *QUICKLY, "--method", "logit-mask", "--out", out]
+    for command in (
+        forget,
+        ["evaluate", checkpoint, *QUICKLY],
+        ["doctor", checkpoint, "--data", "digits"],
+        ["methods"],
+    ):
+        assert run([*command, "--quiet"]) == 0
+        said = capsys.readouterr()
+        assert said.out and not said.err, command
+    assert run(["evaluate", "nothing.safetensors", *QUICKLY, "--quiet"]) == 2
+    assert capsys.readouterr().err.startswith("error: ")

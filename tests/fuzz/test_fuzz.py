@@ -32,23 +32,25 @@ from unclass.models import Opening, load
 from unclass.models.opening import weights_file
 
 TIMES = int(os.environ.get("UNCLASS_FUZZ", "1"))
-SLOWEST_SECONDS = 20
+TIMERS = ((signal.SIGPROF, signal.ITIMER_PROF, 20), (signal.SIGALRM, signal.ITIMER_REAL, 180))
 MOST_BYTES = 2 << 30
 
 
 @contextmanager
 def bounded() -> Iterator[None]:
-    """Let nothing last for more than 20 seconds."""
+    """Let nothing compute for more than 20 seconds, however many others compute, and nothing wait for minutes."""
 
     def late(*_: Any) -> None:
         raise TimeoutError("it hangs")
 
-    signal.signal(signal.SIGALRM, late)
-    signal.alarm(SLOWEST_SECONDS)
+    for kind, timer, seconds in TIMERS:
+        signal.signal(kind, late)
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
+        for _, timer, _ in TIMERS:
+            signal.setitimer(timer, 0)
 
 
 class Campaign:
@@ -173,6 +175,25 @@ def test_hugging_face_folders(campaign: Campaign, good: Good, vit_folder: dict[s
 def _open(folder: Path) -> Any:
     opening = Opening()
     return opening.open_alone(folder) or opening.open(folder, tuple("0123456789"), (1, 8, 8))
+
+
+LINKS: dict[str, Callable[[Path], object]] = {
+    "itself": lambda path: path.symlink_to(path.name), "nothing": lambda path: path.symlink_to("nothing"),
+    "out": lambda path: path.symlink_to("/etc/hosts"), "endless": lambda path: path.symlink_to("/dev/zero"),
+    "pipe": os.mkfifo, "folder": Path.mkdir, "empty": Path.touch,
+    "unreadable": lambda path: (path.write_bytes(b"x"), path.chmod(0)),
+}  # fmt: skip
+
+
+def test_what_is_no_picture_under_a_pictures_name(campaign: Campaign, good: Good, tmp_path: Path) -> None:
+    for number, _ in campaign.draws("no picture", len(LINKS)):
+        folder = tmp_path / str(number)
+        for name in ("a/0", "a/1", "b/0", "b/1"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / f"{name}.png").write_bytes(good.files["picture.png"])
+        list(LINKS.values())[number % len(LINKS)](folder / "a" / "2.png")
+        for options in (DataOptions(), DataOptions(lazy=True), DataOptions(skip_bad=True)):
+            campaign.taken_or_refused(lambda folder=folder, options=options: load_data(f"folder:{folder}", options))
 
 
 def test_pictures(campaign: Campaign, good: Good, tmp_path: Path) -> None:

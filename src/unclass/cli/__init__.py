@@ -82,6 +82,10 @@ def _run_command(arguments: list[str]) -> int:
         from unclass.training import distributed
 
         distributed.start()
+    if {"-v", "--verbose"} & set(arguments):
+        from unclass.cli.verbose import tell_place
+
+        tell_place()
     asked = next((one for one in arguments if one not in EVERYWHERE), "")
     alone = asked in COMMANDS and not is_completing() and not has_file()
     app, commands = (only(asked), [asked]) if alone else (command_line(), list(COMMANDS))

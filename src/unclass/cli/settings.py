@@ -5,6 +5,7 @@ A key is an option's long name (`batch-size = 32`), at the top for all commands 
 first, then variables, then the file in the current folder.
 """
 
+import logging
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ FILE, PROJECT, PREFIX = "unclass.toml", "pyproject.toml", "UNCLASS_"
 _NO_OPTIONS = {"CACHE", "COMPLETE"}
 _RUNS_CODE = ("model", "method", "methods")
 Defaults = dict[str, dict[str, Any]]
+_log = logging.getLogger(__name__)
 
 
 def defaults_for(commands: Mapping[str, Any], folder: Path, variables: Mapping[str, str]) -> Defaults:
@@ -53,6 +55,7 @@ def _file(folder: Path) -> tuple[Path, dict[str, Any]]:
         for key in keys:
             content = content.get(key, {}) if isinstance(content, dict) else {}
         if content:
+            _log.info("options from %s", path)
             return path, content if isinstance(content, dict) else {}
     return folder / FILE, {}
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from unclass.data.classes import is_index
 from unclass.data.images import ImageData, ImageSet
 from unclass.errors import InputError
+from unclass.storage import real_path
 
 
 def listed_rows(listed: Path | str | Sequence[str | int | Path], data: ImageData) -> Tensor:
@@ -44,11 +45,11 @@ def list_lines(file: Path) -> list[str]:
 
 def _keys(paths: Iterable[str], images: ImageSet) -> dict[str, str]:
     """Return for each path the name that an image has: paths that lead into the data's folder as seen from there."""
-    root = None if images.names is None or images.names.root is None else images.names.root.resolve()
+    root = None if images.names is None or images.names.root is None else real_path(images.names.root)
 
     def key(path: str) -> str:
-        inside = root is not None and Path(path).exists() and Path(path).resolve().is_relative_to(root)
-        return Path(path).resolve().relative_to(root).as_posix() if inside and root else os.path.normpath(path)
+        inside = root is not None and Path(path).exists() and real_path(path).is_relative_to(root)
+        return real_path(path).relative_to(root).as_posix() if inside and root else os.path.normpath(path)
 
     return {path: key(path) for path in paths}
 

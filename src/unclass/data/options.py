@@ -6,6 +6,7 @@ from pathlib import Path
 from unclass.bounds import MOST_PIXELS, MOST_SEED, MOST_WORKERS
 from unclass.errors import InputError
 from unclass.progress import Tracker, silent
+from unclass.storage import user_path
 
 _AT_LEAST = {
     "size": 1,
@@ -76,4 +77,4 @@ class DataOptions:
     @property
     def folder(self) -> Path | None:
         """The folder that holds the data set, where one was named."""
-        return None if self.root is None else Path(self.root).expanduser()
+        return None if self.root is None else user_path(self.root)

@@ -1,5 +1,6 @@
 """The tables of data sets and of forms that your own data may have, and loading either."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +34,7 @@ OWN: dict[str, Callable[[Path, DataOptions], ImageData]] = {
 }
 _PREFIXES = {form.partition(":")[0]: load for form, load in OWN.items()}
 _DEFAULTS = DataOptions()
+_log = logging.getLogger(__name__)
 
 
 def load_data(spec: str | Path, options: DataOptions = _DEFAULTS) -> ImageData:
@@ -57,7 +59,12 @@ def load_data(spec: str | Path, options: DataOptions = _DEFAULTS) -> ImageData:
     if options.per_class is not None and len(data.train):
         kept = data.train.per_class(options.per_class, options.split_seed)
         data = replace(data, train=kept, details=data.details | {"per_class": options.per_class})
-    return held_back(data, options.validation, options.split_seed) if options.validation else data
+    data = held_back(data, options.validation, options.split_seed) if options.validation else data
+    shape, kind = " × ".join(map(str, data.train.shape)), type(data.train.source).__name__
+    held = "decoded when they are needed" if kind == "Decoded" else "held in memory"
+    counts = f"{len(data.train):,} training and {len(data.test):,} test images of {shape}, {held}"
+    _log.info("data %s: %s; %d classes", spec, counts, len(data.classes))
+    return data
 
 
 def spec_of(path: Path) -> str:

@@ -14,7 +14,7 @@ from unclass.models.origins import SPECS
 from unclass.models.room import Room
 from unclass.models.safetensors_file import save_tensors
 from unclass.models.weights_file import COUNTER, WeightsFile, read_weights_file
-from unclass.storage import parse_json, write_atomically
+from unclass.storage import parse_json, real_path, write_atomically
 from unclass.typed_json import typed
 
 FORMAT = "unclass-1"
@@ -118,8 +118,8 @@ def _check_place(card: Card, path: Path) -> None:
     """Raise if a card names a folder elsewhere: whoever wrote the file would choose what is read."""
     if not is_hugging_face(card.architecture):
         return
-    folder = Path(card.architecture.partition(":")[2]).expanduser().resolve()
-    if not any(folder.is_relative_to(place.resolve()) for place in (Path.cwd(), path.parent)):
+    folder = real_path(card.architecture.partition(":")[2])
+    if not any(folder.is_relative_to(real_path(place)) for place in (Path.cwd(), path.parent)):
         raise InputError(
             f"the card of {path} names a folder elsewhere, {folder}; if it is the right one, name it: "
             f"`model` {card.architecture}"

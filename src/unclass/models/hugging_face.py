@@ -14,11 +14,12 @@ from unclass.errors import InputError, unknown
 from unclass.extras import library
 from unclass.models.hugging_face_config import CONFIG, TIMM, options_for, read_folder
 from unclass.offline import reading
+from unclass.storage import user_path
 
 
 def folder_network(name: str, classes: int, shape: tuple[int, int, int], options: Mapping[str, Any]) -> Any:
     """Return the network that a folder's configuration describes, made by transformers from its own code only."""
-    folder = Path(name).expanduser()
+    folder = user_path(name)
     config = read_folder(folder)
     if options:
         raise unknown("option", next(iter(options)), [f"none: {CONFIG} says it all"], f" of hf:{name}")
@@ -82,7 +83,7 @@ def folder_normalisation(folder: Path) -> tuple[tuple[float, ...], tuple[float, 
 def known_classes(spec: str) -> tuple[str, ...] | None:
     """Return the class names in a folder's configuration; None where there is none or it only numbers them."""
     source, _, name = spec.partition(":")
-    folder = Path(name).expanduser()
+    folder = user_path(name)
     return read_folder(folder).classes if source == "hf" and (folder / CONFIG).is_file() else None
 
 

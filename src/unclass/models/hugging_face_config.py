@@ -16,7 +16,7 @@ from typing import Any
 from unclass.bounds import MOST_CLASSES, MOST_PIXELS
 from unclass.errors import InputError
 from unclass.models.room import check_reasonable
-from unclass.storage import read_json
+from unclass.storage import read_json, real_path
 
 CONFIG, PREPROCESSOR = "config.json", "preprocessor_config.json"
 TIMM = "timm_wrapper"
@@ -82,10 +82,10 @@ def options_for(config: FolderConfig, kind: type, where: str) -> dict[str, Any]:
 def inside(folder: Path, name: Any) -> Path:
     """Return a file of a folder; raise if its name, or a link, leads out of the folder."""
     path = folder / str(name)
-    home = folder.resolve()
+    home = real_path(folder)
     allowed = [home, home.parents[1] / "blobs"] if home.parent.name == "snapshots" else [home]  # the hub's own cache
     try:
-        leads_out = not any(path.resolve().is_relative_to(one) for one in allowed)
+        leads_out = not any(real_path(path).is_relative_to(one) for one in allowed)
     except (OSError, ValueError):  # no name of a file at all
         leads_out = True
     if not isinstance(name, str) or leads_out:

@@ -19,7 +19,7 @@ from unclass.models.origins import SOURCES, Shape, known_normalisation, make_net
 from unclass.models.output_count import output_count
 from unclass.models.room import Room
 from unclass.models.weights_file import WeightsFile, is_torch, read_weights_file
-from unclass.storage import read_json, write_atomically
+from unclass.storage import read_json, user_path, write_atomically
 
 INDEX = "model.safetensors.index.json"
 HF_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -59,7 +59,7 @@ class Opening:
         card = None if file is None else card_of(file)
         if card is not None:
             return self.open(weights, card.classes, card.shape)
-        classes, shape = known_data(Path(name).expanduser()) if source == "hf" else (None, None)
+        classes, shape = known_data(user_path(name)) if source == "hf" else (None, None)
         return None if classes is None or shape is None else self.open(weights, classes, shape)
 
     def count(self, weights: Path | None, shape: Shape) -> int:
@@ -84,7 +84,7 @@ class Opening:
     def own_weights(self) -> Path | None:
         """Return the folder that holds the weights where the spec says it itself."""
         source, _, name = self.spec.partition(":")
-        return Path(name).expanduser() if source == "hf" else None
+        return user_path(name) if source == "hf" else None
 
 
 def open_model(
@@ -107,7 +107,7 @@ def open_model(
     """
     source, _, name = spec.partition(":")
     if weights is None and source == "hf":
-        weights = Path(name).expanduser()
+        weights = user_path(name)
     if weights is None and (source in SOURCES or spec in MODELS):
         raise InputError(f"{spec} comes without trained weights; give them with `weights` FILE")
     file = None if weights is None else weights_file(Path(weights))

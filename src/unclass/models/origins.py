@@ -6,7 +6,6 @@ The libraries are optional and imported only here, when they are asked for. Noth
 import inspect
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 from torch import nn
@@ -15,6 +14,7 @@ from unclass.errors import InputError, unknown
 from unclass.extras import library, own_code
 from unclass.models.hugging_face import folder_network, folder_normalisation
 from unclass.offline import reading
+from unclass.storage import user_path
 
 Shape = tuple[int, int, int]
 Normalisation = tuple[tuple[float, ...], tuple[float, ...]]
@@ -54,7 +54,7 @@ def known_normalisation(spec: str, network: nn.Module) -> Normalisation | None:
     if source == "timm":
         config: Any = getattr(network, "default_cfg", {})
         return (tuple(config["mean"]), tuple(config["std"])) if "mean" in config else None
-    return folder_normalisation(Path(name).expanduser()) if source == "hf" else None
+    return folder_normalisation(user_path(name)) if source == "hf" else None
 
 
 def own_network(spec: str, classes: int, options: Mapping[str, Any]) -> nn.Module:

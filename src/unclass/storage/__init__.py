@@ -5,7 +5,7 @@ from unclass.storage.journal import settle
 from unclass.storage.lock import Held, Lock
 from unclass.storage.output import Output
 from unclass.storage.own_digest import Changed, check_own_digest, is_as_written, json_digest, with_digest
-from unclass.storage.reading import is_there, parse_json, read_json, read_text, require_plain
+from unclass.storage.reading import is_there, parse_json, read_json, read_text, real_path, require_plain, user_path
 from unclass.storage.space import existing, no_space, require_space
 from unclass.storage.targets import check_target, require_absent
 
@@ -25,11 +25,13 @@ __all__ = [
     "parse_json",
     "read_json",
     "read_text",
+    "real_path",
     "require_absent",
     "require_plain",
     "require_space",
     "settle",
     "sha256",
+    "user_path",
     "with_digest",
     "write_atomically",
     "write_json",

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from unclass.storage.targets import check_target
 from unclass.storage.temporary import sweep, temporary_for
 
 Write = Callable[[Path], object]
+_log = logging.getLogger(__name__)
 
 
 class Group(Protocol):
@@ -54,6 +56,7 @@ def write_atomically(path: Path, write: Write) -> Path:
         raise cannot_write(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
+    _log.info("wrote %s", path)
     return path
 
 

@@ -1,5 +1,6 @@
 """What one command writes: files that appear together or not at all, by one process at a time."""
 
+import logging
 from collections.abc import Iterable
 from contextlib import ExitStack
 from contextvars import Token
@@ -13,6 +14,8 @@ from unclass.storage.lock import Lock
 from unclass.storage.space import cannot_write
 from unclass.storage.targets import check_target, require_absent
 from unclass.storage.temporary import sweep
+
+_log = logging.getLogger(__name__)
 
 
 class Output:
@@ -110,4 +113,5 @@ class Output:
         finally:
             if journal_of(first).exists():  # then what is in it will be done, now or by the next process
                 self._moves.clear()
+        _log.info("wrote %s", ", ".join(map(str, order)))
         self._moves.clear()

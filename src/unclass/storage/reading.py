@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -70,3 +71,19 @@ def _finite(text: str) -> float:
 
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
+
+
+def user_path(path: str | Path) -> Path:
+    """Return a path with ~ written out, and as it is where nobody knows whose ~ that is."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
+def real_path(path: str | Path) -> Path:
+    """Return where a path leads, ~ and links followed; one that cannot be followed, such as a link to itself, stays."""
+    try:
+        return Path(os.path.realpath(user_path(path)))
+    except ValueError:  # a name that no file can have
+        return Path(path)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from unclass.errors import InputError
+from unclass.storage.reading import real_path
 from unclass.storage.temporary import is_ours
 
 _KINDS = {
@@ -49,4 +50,4 @@ def require_absent(path: Path, force: bool) -> None:
 def _same(one: Path, other: Path) -> bool:
     if one.exists() and other.exists():
         return one.samefile(other)
-    return one.absolute().resolve() == other.absolute().resolve()
+    return real_path(one) == real_path(other)

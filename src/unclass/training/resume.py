@@ -1,5 +1,6 @@
 """Going on where a killed run stood: its position, its file, and the walk through the batches from there."""
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -13,6 +14,8 @@ from unclass.errors import InputError
 from unclass.offline import reading
 from unclass.storage import outlives, require_plain, write_atomically
 from unclass.training import distributed
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -47,6 +50,7 @@ class ResumeFile:
             model.load_state_dict(state["model"])
             optimiser.load_state_dict(state["optimiser"])
             torch.set_rng_state(state["rng"])
+            _log.info("going on from %s: epoch %d, step %d", self.path, position.epoch, position.step)
             return position
 
     def finish(self, model: nn.Module, optimiser: torch.optim.Optimizer, position: Position) -> None:

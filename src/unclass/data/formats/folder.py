@@ -13,6 +13,7 @@ from unclass.data.names import Names
 from unclass.data.options import DataOptions
 from unclass.data.pictures import Files
 from unclass.errors import InputError
+from unclass.storage import real_path
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
 TEST_FOLDERS = ("test", "val", "valid")
@@ -25,7 +26,7 @@ def load_folder(path: Path, options: DataOptions) -> ImageData:
     """Read a folder of images whose subfolders are the classes."""
     if not path.is_dir():
         raise InputError(f"{path} is not a folder; give one with a subfolder of images for each class")
-    name = f"folder:{path.resolve().name}"
+    name = f"folder:{real_path(path).name}"
     if options.only:
         return _load_forgotten(name, path, options)
     if not any(entry.is_dir() for entry in path.glob("train/*")):
@@ -46,27 +47,33 @@ def images_by_class(folder: Path, root: Path | None = None) -> Tree:
 
     Links may lead to other places within `root`, by default the folder itself.
     """
-    root = (root or folder).resolve()
+    root = real_path(root or folder)
     with os.scandir(folder) as entries:
-        folders = [entry for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+        folders = [entry for entry in entries if _is_folder(entry) and not entry.name.startswith(".")]
     classes = sorted(_inside(entry, root).name for entry in folders)
     return {name: Names(image_names(folder / name, root)) for name in classes}
 
 
 def image_names(folder: Path, root: Path | None = None) -> list[str]:
     """Return the names of the image files in a folder, sorted."""
-    root = (root or folder).resolve()
+    root = real_path(root or folder)
     with os.scandir(folder) as entries:
         return sorted(_inside(entry, root).name for entry in entries if _is_image(entry.name))
 
 
 def _inside(entry: os.DirEntry[str], root: Path) -> os.DirEntry[str]:
     """Return an entry of a folder that can be read; raise if it is a link out of `root`, a pipe or a device."""
-    if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(root):
+    if entry.is_symlink() and not real_path(entry.path).is_relative_to(root):
         raise InputError(f"{entry.path} is a link out of {root}; put the images there, or give the folder it leads to")
-    if not entry.is_dir() and not entry.is_file():
+    plain = Path(entry.path).is_file() if entry.is_symlink() else entry.is_file()
+    if not plain and not _is_folder(entry):
         raise InputError(f"{entry.path} is a pipe, a device or a link to nothing; remove it")
     return entry
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder or leads to one; a link to itself is none, where the entry would raise."""
+    return Path(entry.path).is_dir() if entry.is_symlink() else entry.is_dir()
 
 
 def load_trees(

@@ -21,7 +21,7 @@ from unclass.data.pictures import open_picture
 from unclass.errors import InputError
 from unclass.extras import library
 from unclass.offline import reading
-from unclass.storage import read_json, require_plain
+from unclass.storage import read_json, real_path, require_plain
 
 
 class Rows:
@@ -46,7 +46,9 @@ class Rows:
         if image.get("bytes"):
             return open_picture(io.BytesIO(image["bytes"]))
         path = Path(image["path"])
-        if "://" in image["path"] or (self.home is not None and not path.resolve().is_relative_to(self.home.resolve())):
+        if "://" in image["path"] or (
+            self.home is not None and not real_path(path).is_relative_to(real_path(self.home))
+        ):
             raise InputError(f"the picture lies elsewhere, at {image['path'][:100]}; save the set with its pictures")
         require_plain(path, MOST_BYTES_OF_A_PICTURE)
         return open_picture(path)
@@ -68,7 +70,7 @@ def load_saved(path: Path, options: DataOptions) -> ImageData:
     with reading(f"{path} as a saved data set", "write it with save_to_disk"):
         check_saved(path)
         found = datasets.load_from_disk(str(path)).with_format(None)
-        return from_datasets(found, options, f"hf:{path.resolve().name}", path)
+        return from_datasets(found, options, f"hf:{real_path(path).name}", path)
 
 
 def check_saved(path: Path) -> None:

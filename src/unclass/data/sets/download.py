@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 
 from unclass.errors import InputError
 from unclass.progress import Tracker, silent
-from unclass.storage import require_space
+from unclass.storage import require_space, user_path
 
 CHUNK = 1 << 20
 RANGE_NOT_SATISFIABLE = 416
@@ -19,7 +19,7 @@ RANGE_NOT_SATISFIABLE = 416
 def cache_folder() -> Path:
     """Return where downloaded data sets are kept: $UNCLASS_CACHE, or ~/.cache/unclass."""
     given = os.environ.get("UNCLASS_CACHE")
-    return Path(given).expanduser() if given else Path.home() / ".cache" / "unclass"
+    return user_path(given) if given else Path.home() / ".cache" / "unclass"
 
 
 def download(url: str, path: Path, md5: str, progress: Tracker = silent) -> Path:
