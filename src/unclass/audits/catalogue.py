@@ -92,7 +92,7 @@ KINDS = (
     Kind("nearest-mean", "nearest class mean", "residual", "Is the class's mean feature nearest to its images?"),
     Kind(
         "prototype", "prototype attack", "residual",
-        "Does the head find the class again when the mean of five images is written into it?",
+        "Does the head find the class again when the mean of five images is mixed into its row?",
     ),
     Kind(
         "new-head", "confidence of a new head", "residual",
