@@ -14,7 +14,7 @@ MOST_LINES = 300
 # From the ground up. A part may import what stands before it, and itself; those in one line do not know each other.
 LAYERS = (
     ("errors",),
-    ("bounds", "extras", "offline", "processes", "progress", "safe_pickle", "storage", "typed_json"),
+    ("border", "extras", "progress", "storage"),
     ("data", "models"),
     ("training",),
     ("methods", "predictions"),

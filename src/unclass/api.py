@@ -44,9 +44,9 @@ from unclass.predictions import LOOKING_BATCH, predict, predict_sets
 from unclass.records import DataSummary, ModelSummary, Record, command, environment
 from unclass.running import Outcome, Settings, describe_run, new_model, train_model, unlearn
 from unclass.storage import Output, check_target
+from unclass.storage.typed_json import plain
 from unclass.training import distributed
 from unclass.training.engine import Engine
-from unclass.typed_json import plain
 
 _RECORDS: WeakKeyDictionary[nn.Module, Record] = WeakKeyDictionary()
 

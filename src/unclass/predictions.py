@@ -10,12 +10,12 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from unclass.border.offline import reading
 from unclass.data.batches import Batches, BatchSource
 from unclass.data.images import ImageSet
 from unclass.data.split import Split
 from unclass.errors import InputError
 from unclass.models.any_output import looking
-from unclass.offline import reading
 from unclass.storage import settle, write_atomically
 from unclass.training.engine import Engine
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import torch
 
+from unclass.border.offline import reading
 from unclass.errors import InputError
 from unclass.metrics.evaluation import Evaluation
-from unclass.offline import reading
 from unclass.storage import check_own_digest, read_json, settle, with_digest, write_json
-from unclass.typed_json import typed
+from unclass.storage.typed_json import typed
 
 SCHEMA = "unclass-record-2"
 EARLIER = "unclass-record-1"  # `figures` was the name of the scores

@@ -21,8 +21,8 @@ from unclass.models import Card, Classifier, build, weights_digest
 from unclass.models.any_model import device_of, in_full_precision, like
 from unclass.models.any_output import untouched
 from unclass.records import Cost, DataSummary, ModelSummary, Record, SetSummary, command, environment
+from unclass.storage.typed_json import plain
 from unclass.training.engine import Engine
-from unclass.typed_json import plain
 
 Normalisation = tuple[tuple[float, ...], tuple[float, ...]]
 _log = logging.getLogger(__name__)

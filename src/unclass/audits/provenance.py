@@ -13,7 +13,7 @@ from unclass.data import ImageData, Split
 from unclass.models import Classifier, weights_digest
 from unclass.records import command, environment
 from unclass.storage import json_digest
-from unclass.typed_json import plain
+from unclass.storage.typed_json import plain
 
 About = Mapping[str, Mapping[str, Any]]
 

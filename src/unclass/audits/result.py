@@ -18,10 +18,10 @@ from unclass.audits.evidence import (
     Utility,
 )
 from unclass.audits.older import upgraded
+from unclass.border.offline import reading
 from unclass.errors import InputError
-from unclass.offline import reading
 from unclass.storage import check_own_digest, read_json, settle, with_digest, write_json
-from unclass.typed_json import plain, typed
+from unclass.storage.typed_json import plain, typed
 
 SCHEMA = "unclass-audit-2"
 READABLE = ("unclass-audit-1", SCHEMA)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unclass.storage import write_atomically, write_json
-from unclass.typed_json import plain
+from unclass.storage.typed_json import plain
 
 Json = Mapping[str, Any]
 

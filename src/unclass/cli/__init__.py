@@ -10,10 +10,10 @@ from typing import Any
 
 import typer
 
-from unclass import processes
 from unclass.cli.commands import COMMANDS, described, imported, make_app
 from unclass.cli.console import as_options, error_console
 from unclass.errors import InputError
+from unclass.training import processes
 
 UsageError: Any = typer.BadParameter.__base__  # click's, wherever this version of typer keeps it
 INTERRUPTED, BROKEN_PIPE = 130, 141

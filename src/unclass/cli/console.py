@@ -10,7 +10,8 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from unclass import processes, progress
+from unclass import progress
+from unclass.training import processes
 
 
 class _Console(Console):

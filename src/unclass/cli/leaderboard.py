@@ -29,7 +29,7 @@ def leaderboard(
     from unclass.comparison.leaderboard import read_board
     from unclass.report.leaderboard import markdown, rewrite
     from unclass.report.leaderboard_page import page
-    from unclass.typed_json import plain
+    from unclass.storage.typed_json import plain
 
     boards = [read_board(path) for path in folders]
     if save is not None:

@@ -13,8 +13,8 @@ from unclass.data import DataOptions, Split
 from unclass.errors import InputError
 from unclass.models import Opening
 from unclass.storage import read_json, write_json
+from unclass.storage.typed_json import typed
 from unclass.training.engine import Engine
-from unclass.typed_json import typed
 
 SCHEMA = "unclass-error-rates-1"
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from unclass.arguments import weights_of as check_weights
-from unclass.bounds import MOST_IMAGES_IN_A_BATCH, MOST_SEED
+from unclass.border.bounds import MOST_IMAGES_IN_A_BATCH, MOST_SEED
 from unclass.cli.plain_options import Classes as Classes
 from unclass.cli.plain_options import Force as Force
 from unclass.cli.plain_options import Json as Json

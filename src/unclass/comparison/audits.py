@@ -18,9 +18,9 @@ from unclass.errors import InputError
 from unclass.models import load
 from unclass.records import read_record
 from unclass.storage import Output
+from unclass.storage.typed_json import plain
 from unclass.training import distributed
 from unclass.training.engine import Engine
-from unclass.typed_json import plain
 
 LOG = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from unclass.methods import Method
 from unclass.methods.lookup import find_method
 from unclass.records import Record
 from unclass.storage import read_json, write_json
-from unclass.typed_json import plain, typed
+from unclass.storage.typed_json import plain, typed
 
 SCHEMA = "unclass-leaderboard-1"
 Better = Literal["higher", "lower", "near"]

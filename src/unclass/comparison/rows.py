@@ -10,7 +10,7 @@ from typing import Any
 from unclass.comparison.plan import REFERENCE
 from unclass.metrics import SCORES
 from unclass.records import Record
-from unclass.typed_json import typed
+from unclass.storage.typed_json import typed
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from unclass.bounds import MOST_CLASSES
+from unclass.border.bounds import MOST_CLASSES
 from unclass.data.options import DataOptions
 from unclass.errors import InputError, unknown
 from unclass.storage import read_text

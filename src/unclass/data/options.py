@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unclass.bounds import MOST_PIXELS, MOST_SEED, MOST_WORKERS
+from unclass.border.bounds import MOST_PIXELS, MOST_SEED, MOST_WORKERS
 from unclass.errors import InputError
 from unclass.progress import Tracker, silent
 from unclass.storage import user_path

@@ -16,7 +16,7 @@ import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from unclass.bounds import MOST_BYTES_OF_A_PICTURE, MOST_PIXELS_FOUND, MOST_PIXELS_OF_A_PICTURE
+from unclass.border.bounds import MOST_BYTES_OF_A_PICTURE, MOST_PIXELS_FOUND, MOST_PIXELS_OF_A_PICTURE
 from unclass.data.images import ImageSet
 from unclass.data.names import Names
 from unclass.data.options import DataOptions

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from unclass.border.offline import sealed
 from unclass.data.assemble import holdout
 from unclass.data.formats.folder import load_folder
 from unclass.data.formats.huggingface import load_saved
@@ -17,7 +18,6 @@ from unclass.data.sets.digits import load_digits
 from unclass.data.sets.fashion_mnist import load_fashion_mnist
 from unclass.data.sets.vggface2 import load_vggface2
 from unclass.errors import InputError, unknown
-from unclass.offline import sealed
 
 DATA: dict[str, Callable[[DataOptions], ImageData]] = {
     "digits": load_digits,

@@ -15,7 +15,7 @@ from unclass.models.room import Room
 from unclass.models.safetensors_file import save_tensors
 from unclass.models.weights_file import COUNTER, WeightsFile, read_weights_file
 from unclass.storage import parse_json, real_path, write_atomically
-from unclass.typed_json import typed
+from unclass.storage.typed_json import typed
 
 FORMAT = "unclass-1"
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from unclass.bounds import MOST_CLASSES, MOST_PIXELS
+from unclass.border.bounds import MOST_CLASSES, MOST_PIXELS
 from unclass.errors import InputError, unknown
 from unclass.models.any_output import logits_of, weight_dtype
 from unclass.models.networks.all_cnn import AllCNN

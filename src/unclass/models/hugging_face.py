@@ -10,10 +10,10 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
+from unclass.border.offline import reading
 from unclass.errors import InputError, unknown
 from unclass.extras import library
 from unclass.models.hugging_face_config import CONFIG, TIMM, options_for, read_folder
-from unclass.offline import reading
 from unclass.storage import user_path
 
 

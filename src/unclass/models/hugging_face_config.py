@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unclass.bounds import MOST_CLASSES, MOST_PIXELS
+from unclass.border.bounds import MOST_CLASSES, MOST_PIXELS
 from unclass.errors import InputError
 from unclass.models.room import check_reasonable
 from unclass.storage import read_json, real_path

@@ -10,10 +10,10 @@ from typing import Any
 
 from torch import nn
 
+from unclass.border.offline import reading
 from unclass.errors import InputError, unknown
 from unclass.extras import library, own_code
 from unclass.models.hugging_face import folder_network, folder_normalisation
-from unclass.offline import reading
 from unclass.storage import user_path
 
 Shape = tuple[int, int, int]

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from unclass.border.safe_pickle import read_arrays
 from unclass.errors import InputError
 from unclass.models.classifier import Classifier
 from unclass.models.weights_file import read_weights_file
-from unclass.safe_pickle import read_arrays
 
 
 def load_pretrained(model: nn.Module, path: str | Path) -> nn.Module:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from unclass.bounds import MOST_CLASSES
+from unclass.border.bounds import MOST_CLASSES
 from unclass.errors import InputError
 
 MOST_WEIGHTS = 1 << 29  # of a network that comes without weights: 2 GB

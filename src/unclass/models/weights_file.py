@@ -12,9 +12,9 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from unclass.border.offline import reading
 from unclass.errors import InputError
 from unclass.models.safetensors_file import save_tensors
-from unclass.offline import reading
 from unclass.storage import is_there, require_plain, settle, write_atomically
 
 NESTS = ("state_dict", "model_state_dict", "model", "network", "net", "weights", "module")

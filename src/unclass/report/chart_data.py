@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from unclass.audits.evidence import Attention, DecisionSpace
 from unclass.audits.result import Audit
-from unclass.typed_json import plain
+from unclass.storage.typed_json import plain
 
 # All other text and tables are in the page itself and need no JavaScript.
 DRAWN = (

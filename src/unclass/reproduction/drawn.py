@@ -20,8 +20,8 @@ from unclass.models import load, weights_digest
 from unclass.progress import silent
 from unclass.reproduction.schedule import Job
 from unclass.storage import is_as_written, read_json, with_digest, write_json
+from unclass.storage.typed_json import plain
 from unclass.training.engine import Engine
-from unclass.typed_json import plain
 
 LARGEST_SET = 600  # images of each set that are looked at: the figures show 400
 ROLES = {REFERENCE: "retrained"}

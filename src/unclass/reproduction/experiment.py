@@ -12,10 +12,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from unclass.border.offline import reading
 from unclass.comparison.plan import choose
 from unclass.errors import InputError, unknown
 from unclass.metrics import SCORES
-from unclass.offline import reading
 from unclass.storage import read_text
 
 SCALES = ("smoke", "fair", "full")

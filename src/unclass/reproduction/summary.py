@@ -7,11 +7,11 @@ from statistics import mean
 from typing import Any
 
 from unclass.audits.result import Audit
+from unclass.border.offline import reading
 from unclass.comparison.rows import summarise
 from unclass.data import ImageData
 from unclass.errors import InputError
 from unclass.metrics import SCORES
-from unclass.offline import reading
 from unclass.records import Record, UpdatesCost, environment
 from unclass.reproduction.experiment import Experiment, Setup
 from unclass.reproduction.schedule import WAITING

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from unclass.errors import InputError
-from unclass.processes import is_first as is_first
-from unclass.processes import launched as launched
+from unclass.training.processes import is_first as is_first
+from unclass.training.processes import launched as launched
 
 
 class _Present:

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from unclass.border.offline import reading
 from unclass.data.batches import BatchSource, PairSource, set_epoch
 from unclass.errors import InputError
-from unclass.offline import reading
 from unclass.storage import outlives, require_plain, write_atomically
 from unclass.training import distributed
 

@@ -10,7 +10,8 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from unclass.bounds import MOST_BYTES_OF_A_PICTURE
+from unclass.border.bounds import MOST_BYTES_OF_A_PICTURE
+from unclass.border.offline import reading
 from unclass.data.assemble import assemble
 from unclass.data.classes import index_labels, indices
 from unclass.data.formats.tables import SPLITS, find_columns
@@ -20,7 +21,6 @@ from unclass.data.options import DataOptions
 from unclass.data.pictures import open_picture
 from unclass.errors import InputError
 from unclass.extras import library
-from unclass.offline import reading
 from unclass.storage import read_json, real_path, require_plain
 
 

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from PIL import Image
 
-from unclass.bounds import MOST_BYTES_OF_A_LABEL, MOST_BYTES_OF_A_PICTURE, MOST_SHARDS
+from unclass.border.bounds import MOST_BYTES_OF_A_LABEL, MOST_BYTES_OF_A_PICTURE, MOST_SHARDS
 from unclass.data.assemble import assemble
 from unclass.data.classes import index_labels
 from unclass.data.formats.folder import SUFFIXES

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from unclass.border.offline import reading
 from unclass.data.assemble import assemble
 from unclass.data.classes import index_labels
 from unclass.data.images import ImageData
@@ -17,7 +18,6 @@ from unclass.data.options import DataOptions
 from unclass.data.pictures import Files
 from unclass.errors import InputError, unknown
 from unclass.extras import library
-from unclass.offline import reading
 
 IMAGE_COLUMNS = ("path", "image", "file", "file_name", "filename", "image_path", "img")
 LABEL_COLUMNS = ("label", "labels", "class", "target", "fine_label")

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from unclass.border.safe_pickle import read_arrays
 from unclass.data.images import ImageData, ImageSet
 from unclass.data.options import DataOptions
 from unclass.data.sets.download import cache_folder, download
 from unclass.errors import InputError
-from unclass.safe_pickle import read_arrays
 from unclass.storage import require_space
 
 URL = "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"

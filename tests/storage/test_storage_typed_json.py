@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from unclass.errors import InputError
-from unclass.typed_json import plain, typed
+from unclass.storage.typed_json import plain, typed
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ import torch
 from PIL import Image
 from safetensors.torch import save_file
 
+from unclass.border.offline import reading, sealed
 from unclass.data import load_data
 from unclass.errors import InputError
 from unclass.models import Card, Classifier, Opening, load, save
-from unclass.offline import reading, sealed
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from collections import OrderedDict
 import numpy as np
 import pytest
 
+from unclass.border.safe_pickle import read_arrays
 from unclass.errors import InputError
-from unclass.safe_pickle import read_arrays
 
 ARRAYS = {
     "float": np.arange(6, dtype=np.float32).reshape(2, 3),
