@@ -11,7 +11,7 @@ WRITES = {
     "transformers_vit": ["--out", "new"],
     "forget_one_person": ["--out", "new.safetensors"],
     "training_for_amnesiac": ["--updates", "new"],
-    "trade_off": ["--out", "new.png"],
+    "trade_off": ["--values", "5e-3", "--out", "new.png"],
     "own_method": ["--out", "new.safetensors"],
 }
 
