@@ -18,6 +18,8 @@ def test_a_page_is_made_again_from_audit_json_alone(tmp_path: Path, capsys: pyte
     assert run(["report", str(tmp_path / "audit.json"), "--out", str(page)]) == 2
     assert "--force" in capsys.readouterr().err
     assert run(["report", str(tmp_path / "audit.json"), "--out", str(page), "--force"]) == 0
+    assert run(["report", str(tmp_path / "audit.json"), "--out", str(tmp_path / "page.json")]) == 2
+    assert ".html" in capsys.readouterr().err and not (tmp_path / "page.json").exists()
 
 
 def test_what_is_no_audit_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import typer
 from unclass.audits.result import Audit
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
+from unclass.errors import InputError
 from unclass.storage import require_absent
 
 
@@ -21,6 +22,8 @@ def report(
 
     Example: unclass report audit/audit.json --out report.html
     """
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"a page is not written as {out.suffix or out.name!r}; end the name of --out in .html")
     require_absent(out, force)
     found = Audit.read(audit)
     written = found.save(out)
