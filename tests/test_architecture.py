@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import unclass
+from unclass.methods import METHODS
 
 SOURCE = Path(unclass.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -137,6 +138,23 @@ def test_methods_never_print_save_seed_or_choose_a_device() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
 def test_files_stay_small(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def names_listed(path: Path) -> set[str]:
+    """The methods that a file names side by side, in a list, a tuple, a set or the keys of a mapping."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        parts = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+        texts = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+        named = {text for text in texts if text.partition("@")[0] in METHODS}
+        found |= named if len(named) > 1 else set()
+    return found
+
+
+def test_methods_are_listed_in_their_table_alone() -> None:
+    listed = {path.relative_to(SOURCE).as_posix(): names_listed(path) for path in FILES if part(path) != "methods"}
+    assert not {name: names for name, names in listed.items() if names}
+    assert names_listed(SOURCE / "methods" / "__init__.py") == set(METHODS)
 
 
 def test_there_are_no_drawers_for_everything() -> None:

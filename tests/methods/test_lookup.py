@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from unclass.errors import InputError
-from unclass.methods import METHODS, Needs
+from unclass.methods import BENCH, CONTROLS, DEFAULT_METHOD, DEMO, METHODS, Method, Needs
 from unclass.methods.configure import configure
 from unclass.methods.lookup import checked, find_method, known_methods, name_of, plug_ins
 
@@ -100,3 +100,17 @@ def test_what_is_no_method_is_said_in_one_line(own, name, says):
 def test_a_function_is_no_method():
     with pytest.raises(InputError, match="name the method's class"):
         checked(print, "print")
+
+
+def test_controls_demo_and_bench_are_what_the_methods_declare() -> None:
+    assert set(CONTROLS) == {name for name, kind in METHODS.items() if kind.role == "control"} and len(CONTROLS) > 1
+    for specs, declared in ((DEMO, "demo_presets"), (BENCH, "bench_presets")):
+        wanted = [(name, preset) for name, kind in METHODS.items() for preset in getattr(kind, declared)]
+        assert sorted(specs) == sorted(f"{name}@{preset}" if preset else name for name, preset in wanted)
+        assert specs[0] == DEFAULT_METHOD
+        assert all(not preset or preset in METHODS[name].presets for name, preset in wanted)
+    assert set(CONTROLS) < set(DEMO)
+
+
+def test_a_method_of_ones_own_is_in_neither_unless_it_says_so() -> None:
+    assert Method.demo_presets == Method.bench_presets == () and Method.role == "method"
