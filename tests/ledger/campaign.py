@@ -252,10 +252,7 @@ def tamperings(count: int, seed: int = 0) -> dict[str, Any]:
             shutil.copytree(pack, copy)
             target, what, public = _tamper(copy, draw, key.with_suffix(".pub"), other, folder)
             began = time.process_time()
-            try:
-                holds = verify_pack(target, public).holds
-            except InputError:
-                holds = False
+            holds = verify_pack(target, public).holds  # an error, exit code 2, is no finding
             found["slowest_seconds"] = max(found["slowest_seconds"], time.process_time() - began)
             found["tamperings"] += 1
             found["missed"] += [what] if holds else []

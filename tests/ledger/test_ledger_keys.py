@@ -1,5 +1,6 @@
 """Keys: files that only their owner can read, and that are never replaced."""
 
+import base64
 import stat
 from pathlib import Path
 
@@ -53,3 +54,14 @@ def test_other_keys_and_files_are_named(tmp_path: Path) -> None:
             public_key(tmp_path / name)
     with pytest.raises(InputError, match="unknown kind of key"):
         new_key(tmp_path / "rsa.pem", "rsa")
+
+
+def test_a_key_of_a_curve_that_nobody_knows_is_no_key(tmp_path: Path) -> None:
+    _, public = new_key(tmp_path / "signing.pem")
+    body = bytearray(base64.b64decode("".join(public.read_text().splitlines()[1:-1])))
+    place = body.index(bytes.fromhex("2a8648ce3d030107"))  # the name of P-256
+    body[place + 1] ^= 0x40
+    text = base64.encodebytes(bytes(body)).decode()
+    public.write_text(f"-----BEGIN PUBLIC KEY-----\n{text}-----END PUBLIC KEY-----\n")
+    with pytest.raises(InputError, match="is no public key"):
+        public_key(public)

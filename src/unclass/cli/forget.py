@@ -10,7 +10,7 @@ from unclass.api import record_of
 from unclass.arguments import DEFAULT_METHOD, model_and_data
 from unclass.cli import options as o
 from unclass.cli.console import as_options, give_json, note, say
-from unclass.cli.erased import names_erased, tell_erased
+from unclass.cli.erased import names_erased, remembered, tell_erased
 from unclass.cli.plain_options import LedgerFile
 from unclass.data import DataOptions, ImageData
 from unclass.models import Opening
@@ -61,6 +61,7 @@ def forget(
     data_options = o.with_tracker(data_options, json_)
     images: str | ImageData = data
     if names_erased(ledger):
+        opening = remembered(ledger, path, opening)
         images = model_and_data(
             path or "", data, classes, forget_only=forget_only, data_options=data_options, opening=opening
         )[1]

@@ -109,6 +109,14 @@ Std = Annotated[str | None, typer.Option(help="Standard deviation, likewise.", r
 HeadName = Annotated[
     str | None, typer.Option("--head", help="Last layer, where it cannot be found.", rich_help_panel=_MODEL)
 ]
+Forgotten = Annotated[
+    list[str],
+    typer.Option(
+        help="Class that the model has forgotten before, where its card is lost; several times.",
+        show_default=False,
+        rich_help_panel=_MODEL,
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.", min=0, max=MOST_SEED)]
 BatchSize = Annotated[int, typer.Option(help="Images in a batch.", min=1, max=MOST_IMAGES_IN_A_BATCH)]
 
@@ -144,13 +152,18 @@ def data_options(
 
 
 def opening_options(
-    model: ModelSpec = None, model_set: ModelOptions = [], mean: Mean = None, std: Std = None, head: HeadName = None
+    model: ModelSpec = None,
+    model_set: ModelOptions = [],
+    mean: Mean = None,
+    std: Std = None,
+    head: HeadName = None,
+    forgotten: Forgotten = [],
 ) -> Opening:
     """The options of a model that comes from elsewhere."""
     if model is None and (model_set or mean or std):
         raise InputError("--model-set, --mean and --std belong to --model; name the network, or leave them out")
     options = model_options(model or "", model_set)
-    return Opening(model or "", options, _numbers(mean, "mean"), _numbers(std, "std"), head or "")
+    return Opening(model or "", options, _numbers(mean, "mean"), _numbers(std, "std"), head or "", tuple(forgotten))
 
 
 def engine_options(

@@ -87,7 +87,8 @@ class Split:
 
         Nothing of them is in D_r or D_rt: no method trains on it, and no accuracy on what stays counts it.
         """
-        before, known = tuple(sorted(set(classes) - set(self.classes))), frozenset(images)
+        # Of a class that went before, single images may be listed now: the others stay gone all the same.
+        before, known = tuple(sorted(set(classes) - set(self.classes if self.whole else ()))), frozenset(images)
         same = self.earlier is not None and (self.earlier.classes, self.earlier.fingerprints) == (before, known)
         if same or not (before or known):
             return self

@@ -40,7 +40,7 @@ def private_key(path: Path) -> Any:
     password = os.environ.get(PASSWORD)
     try:
         return _supported(primitives.load_pem_private_key(path.read_bytes(), password.encode() if password else None))
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, _unsupported()) as error:
         if isinstance(error, InputError):
             raise
         hint = f"set {PASSWORD} if it has a password, or make one with: unclass keys new"
@@ -57,7 +57,7 @@ def public_key_from(pem: bytes, where: str) -> Any:
     primitives = library("cryptography.hazmat.primitives.serialization", EXTRA)
     try:
         return _supported(primitives.load_pem_public_key(pem))
-    except ValueError as error:
+    except (ValueError, _unsupported()) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{where} is no public key ({error}); give the .pub file of unclass keys new") from error
@@ -106,6 +106,12 @@ def _generate(kind: str) -> Any:
         return library("cryptography.hazmat.primitives.asymmetric.ed25519", EXTRA).Ed25519PrivateKey.generate()
     curves = library("cryptography.hazmat.primitives.asymmetric.ec", EXTRA)
     return curves.generate_private_key(curves.SECP256R1())
+
+
+def _unsupported() -> type[Exception]:
+    """Return the error of a curve that nobody knows, as one changed bit makes it."""
+    found: type[Exception] = library("cryptography.exceptions", EXTRA).UnsupportedAlgorithm
+    return found
 
 
 def _supported(key: Any) -> Any:

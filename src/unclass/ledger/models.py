@@ -143,6 +143,17 @@ def model_named(database: sqlite3.Connection, given: str) -> str:
     raise unknown("model", given, names)
 
 
+def forgotten_by(ledger: Ledger, file: Path) -> tuple[list[str], list[str]]:
+    """Return the classes and images that a model has forgotten if its file is one of the versions; else none."""
+    with ledger.reading() as database:
+        rows = database.execute("SELECT card FROM versions WHERE sha256 = ?", (content_digest(file),)).fetchall()
+    cards = [json.loads(row["card"]) for row in rows]
+    classes, images = (
+        {one for card in cards for one in card.get(key, ())} for key in ("forgotten", "forgotten_images")
+    )
+    return sorted(classes), sorted(images)
+
+
 def one_model(database: sqlite3.Connection) -> str:
     """Return the only model that there is."""
     names = [row["name"] for row in database.execute("SELECT name FROM models ORDER BY name")]

@@ -64,7 +64,7 @@ def open_version(file: Path, settings: Mapping[str, Any], quiet: bool = True) ->
 
 def forget_step(ledger: Ledger, request: Request, source: Version, job: Job, folder: Path) -> None:
     """Write the unlearned model, its record, its card and the digests of the erased images into a folder."""
-    file, settings = source.file(ledger), settings_in(ledger, request.model)
+    file, settings = source.file(ledger), with_memory(settings_in(ledger, request.model), source)
     _, images = open_version(file, settings)
     _, where, opening = read_settings(settings)
     unlearned = forget(
@@ -79,7 +79,7 @@ def forget_step(ledger: Ledger, request: Request, source: Version, job: Job, fol
 
 def audit_step(ledger: Ledger, request: Request, source: Version, job: Job, folder: Path) -> dict[str, Any]:
     """Write the audit into a folder and return its verdict."""
-    settings = settings_in(ledger, request.model)
+    settings = with_memory(settings_in(ledger, request.model), source)
     data, where, opening = read_settings(settings)
     if request.images:
         found = _audit_of_images(ledger, request, source, job, folder)
@@ -107,6 +107,12 @@ def settings_in(ledger: Ledger, model: str) -> dict[str, Any]:
     return found
 
 
+def with_memory(settings: Mapping[str, Any], version: Version) -> dict[str, Any]:
+    """Return settings that open a version with what it has forgotten, which not every format of weights can say."""
+    said = {key: list(version.card.get(key, ())) for key in ("forgotten", "forgotten_images")}
+    return {**settings, "opening": {**settings["opening"], **said}}
+
+
 def unlearned_in(folder: Path) -> Path:
     """Return the unlearned model in a folder of work."""
     found = [path for path in folder.glob("unlearned*") if path.suffix not in (".json", ".resume")]
@@ -126,7 +132,7 @@ def digest_and_card(file: Path, settings: Mapping[str, Any]) -> tuple[str, dict[
 
 def _audit_of_images(ledger: Ledger, request: Request, source: Version, job: Job, folder: Path) -> Audit:
     """Audit single images: of these the class stays, so that other questions are asked than of a class."""
-    settings = settings_in(ledger, request.model)
+    settings = with_memory(settings_in(ledger, request.model), source)
     original, images = open_version(source.file(ledger), settings)
     others = [open_version(file, settings)[0] for file in (unlearned_in(folder), *job.retrained)]
     models = name_roles(others[0], original, others[1:])

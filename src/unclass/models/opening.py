@@ -15,6 +15,7 @@ from unclass.models.checkpoint import card_of, filled, load, save
 from unclass.models.classifier import MODELS, Card, Classifier, build
 from unclass.models.hugging_face import known_classes, known_data
 from unclass.models.hugging_face_config import inside
+from unclass.models.memory import remembering
 from unclass.models.origins import SOURCES, Shape, known_normalisation, make_network
 from unclass.models.output_count import output_count
 from unclass.models.room import Room
@@ -27,7 +28,7 @@ HF_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 @dataclass(frozen=True)
 class Opening:
-    """How to open weights that do not say themselves what network they are of.
+    """How to open weights that do not say themselves what network they are of, or what they have forgotten.
 
     Example: `unclass.evaluate("weights.pt", data, "deer", opening=unclass.Opening("small-cnn"))`
     """
@@ -37,17 +38,21 @@ class Opening:
     mean: tuple[float, ...] = ()
     std: tuple[float, ...] = ()
     head: str = ""
+    forgotten: tuple[str, ...] = ()
+    forgotten_images: tuple[str, ...] = ()
 
     def open(self, weights: Path | None, classes: tuple[str, ...], shape: Shape) -> Classifier:
         """Return the classifier in a checkpoint with a card, or the one that `spec` and the weights make."""
         spec = self._spec(weights)
         if spec:
-            return open_model(
+            model = open_model(
                 spec, weights, classes=classes, shape=shape, mean=self.mean, std=self.std,
                 options=self.options, head=self.head,
             )  # fmt: skip
-        model = load(weights or "")
-        model.card = replace(model.card, head=self.head or model.card.head)
+        else:
+            model = load(weights or "")
+            model.card = replace(model.card, head=self.head or model.card.head)
+        model.card = remembering(model.card, weights, self.forgotten, self.forgotten_images)
         return model
 
     def open_alone(self, weights: Path | None) -> Classifier | None:
