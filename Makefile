@@ -39,8 +39,11 @@ sbom: install
 	@echo "build/sbom.json"
 
 # The tested versions with the hashes of the files that pip fetches here: make install LOCK=requirements.lock
+# The list in the repository is of CPython 3.11 on Linux with torch for CPUs; its first line says so.
 lock: install
-	$(BIN)/python tools/lock.py > requirements.lock
+	@mkdir -p build
+	$(BIN)/python tools/lock.py > build/requirements.lock
+	mv build/requirements.lock requirements.lock
 
 # Known advisories against the tested versions; needs a network and `pip install pip-audit`.
 advisories: install

@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex
 import torch
 from torch import nn
 
-from unclass.compatibility import check_fit, check_precision, does_not_take, usable
+from unclass.compatibility import check_fit, check_precision, does_not_take, stored_precision, usable
 from unclass.data import Batches, DataOptions, ImageData, Split, image_data, listed_rows, load_data
 from unclass.data.classes import expand_labels, find_class, indices, is_index
 from unclass.errors import InputError
@@ -19,7 +19,7 @@ from unclass.methods import DEFAULT_METHOD as DEFAULT_METHOD
 from unclass.methods import REFERENCE, Method
 from unclass.methods.configure import configure, name_of
 from unclass.models import Classifier, Opening
-from unclass.models.any_model import device_of, inner
+from unclass.models.any_model import HALF, device_of, inner
 from unclass.models.any_output import logits_of, looking, weight_dtype
 from unclass.running import original_recipe
 from unclass.training.engine import Engine
@@ -253,6 +253,8 @@ def class_count(model: nn.Module, data: ImageData) -> int:
     """Return how many outputs a model has for the first image of a data set."""
     images = data.train if len(data.train) else data.test
     x, _ = next(iter(Batches(images.select(torch.arange(1)), 1)))
+    if weight_dtype(model) in HALF and not stored_precision(data).is_floating_point:
+        x = x.to(weight_dtype(model))  # bytes become what half precision asks for
     check_precision(model, x.dtype)
     try:
         with looking(model):

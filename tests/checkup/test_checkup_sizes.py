@@ -86,6 +86,13 @@ def test_pictures_in_memory_and_those_of_your_own_code_are_scaled(stripes: Path)
     assert found(Stripes(48), own)["size"].advice == "scale the images to 48 × 48"
 
 
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64])
+def test_sizes_are_tried_in_any_precision(stripes: Path, kind: torch.dtype) -> None:
+    data = load_data(stripes, DataOptions(size=24))
+    own = TensorDataset(data.test.read(torch.arange(len(data.test))).to(kind) / 255, data.test.labels)
+    assert found(Stripes(24).to(kind), own)["size"].status == "good"
+
+
 def test_a_network_that_takes_one_size_only_is_given_it(stripes: Path) -> None:
     seen = found(Stripes(28, only=True), stripes)["classes"]
     assert seen.status == "wrong" and seen.advice == "give `size` 28", seen

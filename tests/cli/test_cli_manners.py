@@ -168,3 +168,10 @@ def test_quiet_leaves_nothing_but_results_and_errors(checkpoint: str, tmp_path: 
         assert said.out and not said.err, command
     assert run(["evaluate", "nothing.safetensors", *QUICKLY, "--quiet"]) == 2
     assert capsys.readouterr().err.startswith("error: ")
+
+
+@pytest.mark.parametrize("command", ["forget", "compare", "train", "audit", "demo"])
+@pytest.mark.parametrize("given", [["--out", ""], ["--out="]])
+def test_empty_out_is_not_the_current_folder(command: str, given: list[str], capsys: Any) -> None:
+    assert run([command, *given]) == 2
+    assert capsys.readouterr().err == "error: --out is empty; give the name of a file or folder\n"

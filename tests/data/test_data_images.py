@@ -168,3 +168,10 @@ def test_description_tells_counts_digests_and_details():
     assert described["train"] == {"count": 6, "digest": data.train.digest}
     assert described["test"]["count"] == 3
     assert described["split_seed"] == 4
+
+
+@pytest.mark.parametrize("kind", [torch.uint8, torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_digest_is_of_the_bytes_in_any_precision(kind: torch.dtype) -> None:
+    pixels = torch.arange(8).reshape(2, 1, 2, 2).to(kind)
+    one, same, other = (ImageSet.of(given, torch.tensor([0, 1])) for given in (pixels, pixels.clone(), pixels + 1))
+    assert one.digest == same.digest != other.digest

@@ -46,7 +46,8 @@ class Sample:
         if isinstance(source, Decoded):
             again = replace(self.images, source=Decoded(source.pictures, (source.shape[0], size, size)))
             return again.read(rows).float().div_(255)
-        return F.interpolate(self.x[rows], (size, size), mode="bilinear", antialias=True)
+        scaled = F.interpolate(self.x[rows].float(), (size, size), mode="bilinear", antialias=True)
+        return scaled.to(self.x.dtype)  # torch does not scale in half precision
 
 
 def evenly(images: ImageSet, most: int = MOST) -> ImageSet:

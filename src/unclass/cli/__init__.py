@@ -6,6 +6,7 @@ import sys
 import traceback
 from contextlib import suppress
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -30,6 +31,7 @@ def run(arguments: list[str]) -> int:
     arguments = _general_first(arguments)
     debug = "--debug" in arguments
     try:
+        _check_out(arguments)
         code = _call(arguments)
         if sys.stdout is not None:  # as without a console on Windows
             sys.stdout.flush()
@@ -114,6 +116,12 @@ def is_overview(arguments: list[str]) -> bool:
     """Whether no command is asked for but what there is, or the version; a shell that completes asks for more."""
     asked = [one for one in arguments if one not in EVERYWHERE]
     return not is_completing() and processes.launched() == 1 and asked in ([], ["--help"], ["--version"])
+
+
+def _check_out(arguments: list[str]) -> None:
+    """Raise if `--out` is empty, as a variable of the shell may be: it would be read as the current folder."""
+    if "--out=" in arguments or ("--out", "") in pairwise(arguments):
+        raise InputError("`out` is empty; give the name of a file or folder")
 
 
 def _general_first(arguments: list[str]) -> list[str]:

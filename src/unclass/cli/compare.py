@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from unclass.arguments import DEFAULT_MODELS
+from unclass.border.bounds import MOST_IMAGES_IN_A_BATCH
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.data import DataOptions
@@ -48,7 +49,9 @@ def compare(
     out: Annotated[
         Path | None, typer.Option(help="Folder for records, models and figures; unclass-compare by default.")
     ] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Images in a batch; 64 by default.", min=1)] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(help="Images in a batch; 64 by default.", min=1, max=MOST_IMAGES_IN_A_BATCH)
+    ] = None,
     audit: Annotated[
         bool | None, typer.Option("--audit/--no-audit", help="Also audit each method (on the first seed); by default.")
     ] = None,

@@ -4,7 +4,7 @@ import hashlib
 
 import torch
 
-from unclass.data.images import ImageSet
+from unclass.data.images import ImageSet, as_bytes
 
 _AT_ONCE = 256
 _BYTES = 16  # 128 bits of SHA-256: enough that two images of any collection differ
@@ -16,5 +16,5 @@ def fingerprints(images: ImageSet) -> list[str]:
     for rows in torch.arange(len(images)).split(_AT_ONCE):
         pixels = images.read(rows).contiguous()
         shape = f"{pixels.dtype} {tuple(pixels.shape[1:])} ".encode()
-        found += [hashlib.sha256(shape + one.numpy().tobytes()).digest()[:_BYTES].hex() for one in pixels]
+        found += [hashlib.sha256(shape + as_bytes(one)).digest()[:_BYTES].hex() for one in pixels]
     return found

@@ -26,6 +26,11 @@ class Source(Protocol):
     def __getitem__(self, places: Any) -> Tensor: ...
 
 
+def as_bytes(pixels: Tensor) -> bytes:
+    """Return the bytes of a tensor of any kind, also of those that NumPy does not know, such as bfloat16."""
+    return pixels.contiguous().flatten().view(torch.uint8).numpy().tobytes()
+
+
 @dataclass(frozen=True, eq=False)
 class ImageSet:
     """A view of labelled images. Views share their source, so a split never copies pixels."""
@@ -79,7 +84,7 @@ class ImageSet:
             state.update(self.places.numpy().tobytes())
         else:
             for rows in torch.arange(len(self)).split(4096) if len(self) else ():
-                state.update(self.read(rows).contiguous().numpy().tobytes())
+                state.update(as_bytes(self.read(rows)))
         state.update(self.labels.numpy().tobytes())
         return state.hexdigest()
 
