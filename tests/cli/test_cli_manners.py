@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,18 @@ def test_quiet_leaves_nothing_but_results_and_errors(checkpoint: str, tmp_path: 
 def test_empty_out_is_not_the_current_folder(command: str, given: list[str], capsys: Any) -> None:
     assert run([command, *given]) == 2
     assert capsys.readouterr().err == "error: --out is empty; give the name of a file or folder\n"
+
+
+@pytest.mark.parametrize("name", ["batch_size", "seed", "engine", "data-options", "force"])
+def test_what_the_command_takes_is_no_option_of_a_method(name: str, checkpoint: str, capsys: Any) -> None:
+    for command in ("forget", "doctor"):
+        assert run([command, checkpoint, *QUICKLY[:2], "--class", "3", "--set", f"{name}=1"]) == 2
+        assert "is no option of a method; give --" in capsys.readouterr().err
+
+
+def test_names_kept_for_commands_are_those_that_verbs_take() -> None:
+    from unclass.cli.options import _NO_METHODS_OPTIONS
+
+    for verb in (unclass.forget, unclass.doctor, unclass.train):
+        taken = {name for name, one in signature(verb).parameters.items() if one.kind is not one.VAR_KEYWORD}
+        assert taken <= _NO_METHODS_OPTIONS, verb

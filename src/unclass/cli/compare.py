@@ -86,7 +86,7 @@ def compare(
     found = run_compare(
         data, classes or None, o.names(methods) if methods else None,
         plan=plan, seeds=_seeds(seeds), unlearn_seeds=_seeds(unlearn_seeds), together=together or None, model=model,
-        model_options=o.model_options(name, model_set) or None, preset=preset, recipe=o.assignments(set_) or None,
+        model_options=o.model_options(name, model_set) or None, preset=preset, recipe=o.method_options(set_) or None,
         originals=original or None, out=out, batch_size=batch_size, audited=audit, jobs=jobs, threads=threads,
         cluster=cluster, cluster_options={**written.get("cluster_options", {}), **asked} or None,
         engine=o.with_progress(_over(written.get("engine"), engine, Engine()), json_),

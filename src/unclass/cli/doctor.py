@@ -38,7 +38,7 @@ def doctor(
     findings = run_doctor(
         o.weights_of(checkpoint, weights, opening) or "", data, classes, method,
         preset=preset, batch_size=batch_size, engine=engine, head=opening.head, forget_only=forget_only,
-        forget_list=forget_list, data_options=data_options, opening=opening, **o.assignments(set_),
+        forget_list=forget_list, data_options=data_options, opening=opening, **o.method_options(set_),
     )  # fmt: skip
     findings = [replace(one, says=as_options(one.says), advice=as_options(one.advice)) for one in findings]
     status = worst(findings)

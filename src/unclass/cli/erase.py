@@ -58,7 +58,7 @@ def erase(
     if sigstore:
         sigstore_signer()  # before any work: where it cannot be reached that is said now
     job = Job(
-        key, method, preset, o.assignments(set_), seed, batch_size, tuple(retrained), accept, why,
+        key, method, preset, o.method_options(set_), seed, batch_size, tuple(retrained), accept, why,
         PackOptions(pictures, redact, sigstore), zip_, o.with_progress(engine, json_),
     )  # fmt: skip
     with Ledger(ledger_path(ledger)) as opened:

@@ -57,7 +57,7 @@ def forget(
     """
     path = o.weights_of(checkpoint, weights, opening)
     out = out or default_out(path)
-    options = o.assignments(set_) | ({} if retain_sample is None else {"retain_sample": retain_sample})
+    options = o.method_options(set_) | ({} if retain_sample is None else {"retain_sample": retain_sample})
     data_options = o.with_tracker(data_options, json_)
     images: str | ImageData = data
     if names_erased(ledger):

@@ -31,6 +31,11 @@ DATA_HELP = (
     f"Data set: {', '.join(DATA)}; or your own: {', '.join(OWN)}. "
     "A folder holds train/CLASS/* and test/CLASS/*, or CLASS/*."
 )
+_NO_METHODS_OPTIONS = {
+    "model", "data", "classes", "method", "preset", "seed", "batch_size", "engine", "device", "head", "forget_only",
+    "forget_list", "data_options", "opening", "evaluated", "out", "export", "rename_class", "force", "tell",
+    "model_options", "record_updates", "record_class", "precision",
+}  # fmt: skip
 _DATA, _MODEL, _ENGINE = "Data", "Model", "Computing"
 
 Checkpoint = Annotated[Path | None, typer.Argument(help="Checkpoint of the trained model.", show_default=False)]
@@ -249,6 +254,14 @@ def assignments(texts: list[str]) -> dict[str, Any]:
         if not equals or not name:
             raise InputError(f"{name!r} is not an assignment; write option=value, such as epochs=5")
     return {name.strip().replace("-", "_"): value.strip() for name, _, value in pairs}
+
+
+def method_options(texts: list[str]) -> dict[str, Any]:
+    """Return the option=value texts of a method; what commands take themselves, such as the seed, is none of them."""
+    options = assignments(texts)
+    for name in options.keys() & _NO_METHODS_OPTIONS:
+        raise InputError(f"{name} is no option of a method; give --{name.replace('_', '-')} to the command")
+    return options
 
 
 def model_options(name: str, texts: list[str]) -> dict[str, Any]:

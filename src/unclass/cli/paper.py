@@ -57,7 +57,7 @@ def paper(
     options = DataOptions(root, split_seed=split_seed, skip_bad=skip_bad, workers=workers, progress=progress)
     made = run_paper(
         what,
-        scale=scale, data_options=options, originals=original, recipe=o.assignments(set_),
+        scale=scale, data_options=options, originals=original, recipe=o.method_options(set_),
         model_options=o.model_options(setup.model, model_set), out=out, audited=audit, run=run,
         with_pictures=with_pictures, engine=o.with_progress(engine, json_), tell=note,
     )  # fmt: skip

@@ -48,7 +48,7 @@ def train(
         seed=seed, batch_size=batch_size, preset=preset, engine=o.with_progress(engine, json_),
         data_options=data_options, model_options=o.model_options(name, model_set),
         record_updates=record_updates, record_class=record_class, out=out, force=force, tell=note,
-        **o.assignments(set_),
+        **o.method_options(set_),
     )  # fmt: skip
     record = record_of(trained)
     if json_:

@@ -47,7 +47,7 @@ def tune(
         data, classes, method, grid_of(try_) or None,
         model=model, share=data_options.validation or SHARE, seeds=numbers(seeds), preset=preset,
         batch_size=batch_size, engine=o.with_progress(engine, json_), data_options=o.with_tracker(data_options, json_),
-        out=out, tell=lambda one: note(line(one)), **o.assignments(set_),
+        out=out, tell=lambda one: note(line(one)), **o.method_options(set_),
     )  # fmt: skip
     if json_:
         give_json(found.as_dict())
