@@ -90,7 +90,7 @@ def tell(record: Record, out: Path) -> None:
         note(f"left out of {out}, since it may still know the class: {', '.join(left_out)}")
     if export := record.written.get("export"):
         note(f"{export['path']}: the same logits as PyTorch's within {export['largest_difference']:.1e}")
-    if record.forget_list is None and "renamed" not in record.written and not names.replace(", ", "").isdecimal():
+    if record.forget_list is None and "renamed" not in record.written:
         note(f"the name {names} still stands in {out} (card, configuration, metadata); --rename-class replaces it")
     say(f"{out}: forgot {names} with {record.method} in {seconds:.1f} s; record: {out.with_suffix('.json')}")
     for remark in record.remarks:
