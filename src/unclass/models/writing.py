@@ -21,7 +21,7 @@ def write_model(
         raise InputError(
             f"a {type(model).__name__} has no card to be written with; leave `out` out and save its state_dict()"
         )
-    gone = {"forgotten": model.card.forgotten, "forgotten_images": model.card.forgotten_images}
+    gone = {"forgotten": [*model.card.forgotten], "forgotten_images": [*model.card.forgotten_images]}
     found: dict[str, Any] = {"model": str(out), **gone}  # for formats that have no card to say it
     if left_out := save_like(model, out, source):
         found["left_out"] = left_out
