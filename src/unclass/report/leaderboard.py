@@ -58,13 +58,19 @@ def cells(standing: Standing) -> list[str]:
 
 def shown(column: Column, value: Spread | None) -> str:
     """Return a figure as text: shares in %, the spread where there are several classes."""
+    figure, spread = parts(column, value)
+    return figure + (f" ± {spread}" if spread else "")
+
+
+def parts(column: Column, value: Spread | None) -> tuple[str, str]:
+    """Return mean and spread of a figure as texts; the second is empty where there is none to tell."""
     if value is None:
-        return "–"
+        return "–", ""
     if column.key in ("seconds", "retain_images_read"):
-        return f"{value.mean:,.0f}" if value.mean >= 10 or column.key != "seconds" else f"{value.mean:.2f}"
+        return f"{value.mean:,.0f}" if value.mean >= 10 or column.key != "seconds" else f"{value.mean:.2f}", ""
     scale, digits = (100, 1) if column.percent else (1, 2)
-    spread = f" ± {scale * value.spread:.{digits}f}" if value.spread else ""
-    return f"{scale * value.mean:.{digits}f}{spread}"
+    spread = f"{scale * value.spread:.{digits}f}" if value.spread else ""
+    return f"{scale * value.mean:.{digits}f}", spread
 
 
 def verdict(standing: Standing) -> str:
@@ -76,6 +82,11 @@ def verdict(standing: Standing) -> str:
                      sorted(standing.verdicts.items(), key=lambda pair: -pair[1]))  # fmt: skip
     reasons = sorted(standing.reasons.items(), key=lambda pair: -pair[1])
     return said + (f": {', '.join(name for name, _ in reasons)}" if reasons else "")
+
+
+def holds(reads: str) -> str:
+    """Return the least that one must hold to run what reads this: `forget`, `retain` or `updates`."""
+    return "updates" if "updates" in reads else "retain" if "D_r" in reads else "forget"
 
 
 def disagreement(board: Board) -> str:
