@@ -11,6 +11,8 @@ from unclass.audits import Audit, Verdict
 from unclass.audits.result import Check, Subject
 from unclass.cli import run
 from unclass.comparison.leaderboard import COLUMNS, Board, Standing, board_of, rank_correlations, read_board
+from unclass.comparison.plan import label_of
+from unclass.comparison.plan_file import read_plan
 from unclass.comparison.rows import Spread
 from unclass.errors import InputError
 from unclass.metrics import Evaluation
@@ -139,3 +141,13 @@ def test_the_leaderboard_of_the_documentation_is_not_stale() -> None:
     pages = [str(ROOT / "docs" / name) for name in ("leaderboard.md", "leaderboard/page.html")]
     options = [part for page_ in pages for part in ("--out", page_)]
     assert run(["leaderboard", *map(str, KEPT), *options, "--check"]) == 0
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.stem)
+def test_a_leaderboard_of_the_documentation_has_every_method_and_class_of_its_plan(kept: Path) -> None:
+    board, plan = read_board(kept), read_plan(kept.with_suffix(".toml"))
+    methods = {label_of(one) for one in plan["methods"]}
+    assert {one.method for one in board.standings} == {"original", "retrain", *methods}
+    assert sorted(board.classes) == sorted(plan["classes"]) and list(board.seeds) == plan["seeds"]
+    pairs = len(board.classes) * len(board.seeds)
+    assert all(one.runs + one.failed == pairs for one in board.standings)
