@@ -10,14 +10,15 @@ import pytest
 from unclass.audits import Audit, Verdict
 from unclass.audits.result import Check, Subject
 from unclass.cli import run
-from unclass.comparison.leaderboard import COLUMNS, Board, Standing, board_of, rank_correlations, read_board
+from unclass.comparison.agreement import between_boards, rank_correlations
+from unclass.comparison.leaderboard import COLUMNS, Board, Standing, board_of, read_board
 from unclass.comparison.plan import label_of
 from unclass.comparison.plan_file import read_plan
 from unclass.comparison.rows import Spread
 from unclass.errors import InputError
 from unclass.metrics import Evaluation
 from unclass.records import Cost, Record
-from unclass.report.leaderboard import markdown, rewrite, shown, verdict
+from unclass.report.leaderboard import markdown, rewrite, shown, side_by_side, verdict
 from unclass.report.leaderboard_page import page, scatter
 
 ROOT = Path(__file__).parents[2]
@@ -93,6 +94,29 @@ def test_rank_correlation_counts_better_as_better_whichever_way_a_column_points(
     found = rank_correlations(board)
     assert found["accuracy_retain", "seconds"] == pytest.approx(1.0)  # the most accurate is the fastest
     assert found["recalibration", "seconds"] == pytest.approx(-1.0)  # the fastest is the worst
+
+
+def test_two_data_sets_are_ranked_alike_or_not_over_the_methods_of_both_whatever_their_options() -> None:
+    one = standings(accuracy_retain=[0.9, 0.8, 0.7, 0.6], recalibration=[0.1, 0.2, 0.3, 0.4])
+    other = standings(accuracy_retain=[0.5, 0.4, 0.3, 0.2], recalibration=[0.4, 0.3, 0.2, 0.1])
+    named = tuple(replace(row, method=f"{row.method}(lr=0.1)") for row in other.standings)
+    alone = replace(named[0], method="only-here", values={"accuracy_retain": Spread(0.0, 0.0)})
+    found = between_boards(one, replace(other, standings=(alone, *named)))
+    assert found == {"accuracy_retain": pytest.approx(1.0), "recalibration": pytest.approx(-1.0)}
+    assert between_boards(one, replace(other, standings=named[:3])) == {}
+
+
+def test_several_data_sets_stand_side_by_side_with_the_most_often_passed_first() -> None:
+    one = standings(accuracy_retain=[0.9, 0.8])
+    first, second = one.standings
+    good, bad = replace(first, verdicts={"failed": 1}), replace(second, verdicts={"passed": 1})
+    several = replace(one, data="other", standings=(replace(first, audits=2, verdicts={"failed": 1, "undecided": 1}),))
+    boards = [replace(one, standings=(good, bad)), several]
+    assert side_by_side(boards) == [
+        ("m1", ["passed", "–"]), ("m0", ["failed", "failed 1 of 2, undecided 1 of 2"]),
+    ]  # fmt: skip
+    assert "| method | digits | other |" in rewrite("", boards) and "All data sets" not in rewrite("", boards[:1])
+    assert page(boards).count("All data sets") == 1 and "All data sets" not in page(boards[:1])
 
 
 def test_shares_are_per_cents_and_what_is_not_known_is_a_dash() -> None:

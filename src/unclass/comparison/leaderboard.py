@@ -1,7 +1,7 @@
 """Standings of methods: what the records and audits of a comparison say of each, over classes and seeds."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
@@ -76,6 +76,8 @@ class Board:
     standings: tuple[Standing, ...]
     hardware: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    model_options: Mapping[str, Any] = field(default_factory=dict)
+    images: Mapping[str, int] = field(default_factory=dict)
 
     def save(self, path: Path) -> Path:
         """Write what the page is made from."""
@@ -111,7 +113,15 @@ def board_of(folder: Path) -> Board:
         first.data.name if first.data else "", str(card.get("architecture", "")),
         tuple(dict.fromkeys("+".join(one.forget_classes) for one in records)), tuple(sorted(seeds)), tuple(own),
         *((first.environment.hardware, first.environment.versions) if first.environment else ({}, {})),
+        dict(card.get("options", {})), _images(first),
     )  # fmt: skip
+
+
+def _images(record: Record) -> dict[str, int]:
+    """Return how many images there are to train and to test with."""
+    counts = record.counts or {}
+    found = {"train": counts.get("retain", 0) + counts.get("forget", 0)}
+    return found | {"test": counts.get("retain_test", 0) + counts.get("forget_test", 0)} if counts else {}
 
 
 def _place(standing: Standing) -> tuple[float, ...]:
@@ -193,35 +203,3 @@ def _reads(label: str) -> str:
 def kind_of(label: str) -> type[Method] | None:
     """Return the method that a label is of; None for the original."""
     return None if label == ORIGINAL else find_method(label.partition("@")[0].partition("(")[0])
-
-
-def goodness(board: Board, column: Column) -> Callable[[Standing], float | None]:
-    """Return how well a method does in a column, more being better, for ranks."""
-    reference = next((one.values.get(column.key) for one in board.standings if one.method == REFERENCE), None)
-
-    def of(standing: Standing) -> float | None:
-        found = standing.values.get(column.key)
-        if found is None or (column.better == "near" and reference is None):
-            return None
-        if column.better == "near":
-            assert reference is not None
-            return -abs(found.mean - reference.mean)
-        return found.mean if column.better == "higher" else -found.mean
-
-    return of
-
-
-def rank_correlations(board: Board) -> dict[tuple[str, str], float]:
-    """Return Spearman's rank correlation between columns over the methods: 1 is the same order, −1 the opposite."""
-    from scipy.stats import spearmanr
-
-    methods = [one for one in board.standings if one.method not in (ORIGINAL, REFERENCE)]
-    found = {}
-    for place, one in enumerate(COLUMNS):
-        for other in COLUMNS[place + 1 :]:
-            pairs = [(goodness(board, one)(each), goodness(board, other)(each)) for each in methods]
-            known = [pair for pair in pairs if None not in pair]
-            firsts, seconds = zip(*known, strict=True) if known else ((), ())
-            if len(known) > 3 and len(set(firsts)) > 1 and len(set(seconds)) > 1:
-                found[one.key, other.key] = float(spearmanr(firsts, seconds).statistic)
-    return found

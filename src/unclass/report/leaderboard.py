@@ -1,8 +1,10 @@
 """The leaderboard in Markdown: every method with every figure, and which figures disagree about the order."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
-from unclass.comparison.leaderboard import COLUMNS, Board, Column, Standing, rank_correlations
+from unclass.comparison.agreement import between_boards, family, rank_correlations
+from unclass.comparison.leaderboard import COLUMNS, Board, Column, Standing
 from unclass.comparison.plan import ORIGINAL, REFERENCE
 from unclass.comparison.rows import Spread
 
@@ -12,7 +14,7 @@ SHOWN_PAIRS = 6
 
 def rewrite(text: str, boards: Sequence[Board]) -> str:
     """Return a page with its leaderboard made anew; a page that has none is it from then on."""
-    new = BEGIN + "\n".join(markdown(board) for board in boards) + END
+    new = BEGIN + "\n".join([*overview(boards), *(markdown(board) for board in boards)]) + END
     if BEGIN not in text or END not in text:
         return f"# Leaderboard\n\n{new}\n"
     before, _, rest = text.partition(BEGIN)
@@ -27,6 +29,42 @@ def markdown(board: Board) -> str:
     return f"## {title(board)}\n\n{about(board)}\n\n" + "\n".join(lines) + "\n\n" + disagreement(board) + "\n"
 
 
+def overview(boards: Sequence[Board]) -> list[str]:
+    """Return all data sets side by side, in verdicts alone, and whether they rank alike; nothing of one alone."""
+    if len(boards) < 2:
+        return []
+    lines = ["| method | " + " | ".join(board.data for board in boards) + " |", "|---|" + "---|" * len(boards)]
+    lines += [f"| {name} | " + " | ".join(told) + " |" for name, told in side_by_side(boards)]
+    ranks = "\n\n".join(across(boards))
+    return ["## All data sets\n", "Verdicts of all audits, the best first.\n", *lines, f"\n{ranks}\n"]
+
+
+def side_by_side(boards: Sequence[Board]) -> list[tuple[str, list[str]]]:
+    """Return the verdicts of each method on every data set, the method that passes the most first."""
+    found: dict[str, list[Standing | None]] = {}
+    for place, board in enumerate(boards):
+        for one in board.standings:
+            if one.method not in (ORIGINAL, REFERENCE):
+                found.setdefault(family(one.method), [None] * len(boards))[place] = one
+
+    def share(status: str, standings: Sequence[Standing | None]) -> float:
+        known = [one for one in standings if one and one.audits]
+        return sum(one.verdicts.get(status, 0) / one.audits for one in known) / max(1, len(known))
+
+    order = sorted(found.items(), key=lambda pair: (-share("passed", pair[1]), -share("undecided", pair[1]), pair[0]))
+    return [(name, [counted(one) if one else "–" for one in standings]) for name, standings in order]
+
+
+def across(boards: Sequence[Board]) -> list[str]:
+    """Return for each two data sets how alike they rank the methods, column by column."""
+    names = {column.key: column.heading for column in COLUMNS}
+    return [
+        f"Rank correlation of the methods between {one.data} and {other.data}: "
+        + "; ".join(f"{names[key]} {value:+.2f}" for key, value in between_boards(one, other).items()) + "."
+        for one, other in combinations(boards, 2)
+    ]  # fmt: skip
+
+
 def title(board: Board) -> str:
     return f"{board.data}, {board.model}"
 
@@ -37,10 +75,15 @@ def about(board: Board) -> str:
     classes = f"{'classes' if several else 'class'} {', '.join(board.classes)}, one after the other" if several else (
         f"class {board.classes[0]}"
     )  # fmt: skip
+    options = "".join(f", {name} {value}" for name, value in board.model_options.items())
+    images = board.images
+    trained = (
+        f"{board.model}{options}, {images['train']:,} training and {images['test']:,} test images. " if images else ""
+    )
     machine = board.hardware.get("processor", "an unknown processor")
     threads = board.hardware.get("threads", "?")
     return (
-        f"Forgetting {classes}; {len(board.seeds)} originals and retrained models (seeds "
+        f"{trained}Forgetting {classes}; {len(board.seeds)} originals and retrained models (seeds "
         f"{', '.join(map(str, board.seeds))}); each method is audited on the first. Mean ± standard deviation between "
         f"classes. {machine}, threads: {threads}, unclass {board.versions.get('unclass', '?')}, torch "
         f"{board.versions.get('torch', '?')}."
@@ -77,11 +120,16 @@ def verdict(standing: Standing) -> str:
     """Return how often which verdict was given, and the reasons of failing, the most frequent first."""
     if standing.method in (ORIGINAL, REFERENCE) or not standing.verdicts:
         return "–"
-    several = standing.audits > 1
-    said = ", ".join(f"{status}{f' {count} of {standing.audits}' if several else ''}" for status, count in
-                     sorted(standing.verdicts.items(), key=lambda pair: -pair[1]))  # fmt: skip
     reasons = sorted(standing.reasons.items(), key=lambda pair: -pair[1])
-    return said + (f": {', '.join(name for name, _ in reasons)}" if reasons else "")
+    return counted(standing) + (f": {', '.join(name for name, _ in reasons)}" if reasons else "")
+
+
+def counted(standing: Standing) -> str:
+    """Return how often which verdict was given, the most frequent first."""
+    several = standing.audits > 1
+    found = sorted(standing.verdicts.items(), key=lambda pair: -pair[1])
+    said = [f"{status}{f' {count} of {standing.audits}' if several else ''}" for status, count in found]
+    return ", ".join(said) or "–"
 
 
 def holds(reads: str) -> str:

@@ -5,9 +5,10 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from unclass.comparison.leaderboard import COLUMNS, Board, Standing, rank_correlations
+from unclass.comparison.agreement import rank_correlations
+from unclass.comparison.leaderboard import COLUMNS, Board, Standing
 from unclass.comparison.plan import ORIGINAL, REFERENCE
-from unclass.report.leaderboard import about, disagreement, holds, parts, title
+from unclass.report.leaderboard import about, across, disagreement, holds, parts, side_by_side, title
 from unclass.report.leaderboard_scatter import scatter
 
 ROLES = {REFERENCE: "reference", ORIGINAL: "original"}
@@ -16,7 +17,8 @@ ROLES = {REFERENCE: "reference", ORIGINAL: "original"}
 def page(boards: Sequence[Board]) -> str:
     """Return the page of one or several boards. Nothing is fetched by it."""
     return _environment().get_template("leaderboard.html").render(
-        boards=[_board(board) for board in boards], columns=COLUMNS
+        boards=[_board(board) for board in boards], columns=COLUMNS,
+        side_by_side=side_by_side(boards), across=across(boards),
     )  # fmt: skip
 
 
@@ -32,6 +34,7 @@ def _environment() -> Environment:
 def _board(board: Board) -> dict[str, Any]:
     return {
         "title": title(board),
+        "data": board.data,
         "about": about(board),
         "rows": [_row(place, one) for place, one in enumerate(board.standings)],
         "scatter": scatter(board),
