@@ -3,7 +3,10 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from copy import deepcopy
+from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 
+from unclass.audits.decision_space import decision_space
 from unclass.data import DataOptions, ImageData, Split, load_data
 from unclass.extras import library
 from unclass.methods.amnesiac.recorder import UpdateRecorder
@@ -22,6 +26,21 @@ from unclass.training.engine import Engine
 torch.set_num_threads(1)
 os.environ["OMP_NUM_THREADS"] = "1"  # and for processes that a test starts: two workers share the machine
 RECIPE = Retrain(epochs=8, lr=0.1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def few_points() -> Iterator[None]:
+    """Audits draw the decision space of 40 images: of 400, its t-SNE is half of a small audit. `all_points` undoes it."""
+    audits = import_module("unclass.audits.run")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(audits, "decision_space", partial(decision_space, images=40))
+        yield
+
+
+@pytest.fixture
+def all_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Audits draw the decision space as they do for a user."""
+    monkeypatch.setattr(import_module("unclass.audits.run"), "decision_space", decision_space)
 
 
 @pytest.fixture(scope="session")

@@ -117,6 +117,7 @@ def test_the_same_model_twice_is_said_at_once(models: dict[str, Any], data: Imag
     assert result.verdict.sentence == f"Failed: 3 is not gone: {said[0]}."
 
 
+@pytest.mark.usefixtures("all_points")
 def test_the_result_keeps_the_format_and_the_models(models: dict[str, Any], data: ImageData) -> None:
     digests = {name: weights_digest(model) for name, model in models.items()}
     state = torch.get_rng_state()
