@@ -1,15 +1,12 @@
 """Shared by all tests: a few digits, a tiny network trained on them, and an engine that computes in 32 bits."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -71,18 +68,6 @@ def model(trained: Classifier) -> Classifier:
 @pytest.fixture
 def engine() -> Engine:
     return Engine(precision="float32")
-
-
-@pytest.fixture(scope="module")
-def two(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What each of two processes under torchrun writes that run the test's own module, given a folder."""
-    folder = tmp_path_factory.mktemp("two")
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    command = [*torchrun, str(request.path), str(folder)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return [torch.load(folder / f"{rank}.pt", weights_only=True) for rank in range(2)]
 
 
 @pytest.fixture(scope="session")

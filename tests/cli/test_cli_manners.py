@@ -105,7 +105,7 @@ def test_interruption_of_the_first_import_is_one_line(tmp_path: Path) -> None:
     assert error == "error: interrupted; run the same command again to go on\n"
 
 
-@pytest.mark.parametrize("arguments", [("methods",), ("methods", "--json")])
+@pytest.mark.parametrize("arguments", [("--help",), ("verify", "--help"), ("methods", "--json")])
 def test_closed_pipe_is_silent(arguments: tuple[str, ...]) -> None:
     read, write = os.pipe()
     os.close(read)
@@ -118,17 +118,24 @@ def test_closed_pipe_is_silent(arguments: tuple[str, ...]) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_full_standard_output_is_one_line() -> None:
     with Path("/dev/full").open("w") as full:
-        process = started("methods", stdout=full)
+        process = started("verify", "--help", stdout=full)
         _, error = process.communicate(timeout=120)
     assert process.returncode == 2
     assert len(error.splitlines()) == 1 and "No space left" in error
 
 
-def test_shell_completion_knows_the_commands() -> None:
-    words = {"_UNCLASS_COMPLETE": "complete_bash", "COMP_WORDS": "unclass fo", "COMP_CWORD": "1"}
-    environment = {**os.environ, **words, "PYTHONPATH": str(SOURCE)}
+@pytest.mark.parametrize(
+    ("line", "word", "found"),
+    [("unclass fo", 1, ["forget"]), ("unclass verify --mod", 2, ["--model-file"])],
+)
+def test_shell_completion_knows_commands_and_options_without_waiting_for_torch(
+    line: str, word: int, found: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "torch.py").write_text("raise ImportError('a shell waits')\n")
+    words = {"_UNCLASS_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(word)}
+    environment = {**os.environ, **words, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(SOURCE)])}
     done = subprocess.run([sys.executable, "-m", "unclass"], env=environment, capture_output=True, text=True)
-    assert done.stdout.split() == ["forget"], done.stderr
+    assert done.stdout.split() == found, done.stderr
 
 
 QUICKLY = ["--data", "digits", "--per-class", "6", "--class", "3"]

@@ -1,98 +1,39 @@
-"""Two processes against one. This file is also what the two processes run: see `main`."""
+"""Two processes against one: the loop, batch norms, every method, evaluation and audit. One start for all of it."""
 
 import os
+import subprocess
 import sys
-import time
 from copy import deepcopy
-from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
-import torch.distributed as dist
-from torch import nn
+from tests.training import two_processes
+from tests.training.two_processes import OPTIONS, SHAPES, everything, fit, normalise
 
-from unclass.data import Batches, DataOptions, load_data
-from unclass.errors import Diverged, InputError
+from unclass.data import Batches
+from unclass.errors import InputError
+from unclass.methods import METHODS
 from unclass.methods.method import cross_entropy
-from unclass.running import new_model
 from unclass.training import distributed
-from unclass.training.engine import Budget, Engine
-
-SHAPES = {"2d": (7, 5, 4, 3), "1d": (9, 5)}  # odd numbers of images: the two shares differ
 
 
-class Late:
-    """An observer that starts this process's clock late."""
-
-    def __init__(self, seconds):
-        self.seconds = seconds
-
-    def start(self, model):
-        time.sleep(self.seconds)
-
-    def after_step(self, step, model, y):
-        pass
-
-
-def fit(dtype=torch.float32, precision="float32", **options):
-    """Train the small CNN on batches of 63 images and a last one of 22."""
-    data = load_data("digits", DataOptions(per_class=40))
-    torch.manual_seed(0)
-    model = new_model(data, "small-cnn", {"width": 8}).to(dtype)
-    engine = Engine(precision=precision, **options)
-    batches = Batches(data.train, 63, shuffle=True)
-    engine.fit(model, batches, cross_entropy, epochs=2, lr=0.05, weight_decay=1e-3, schedule="one-cycle")
-    return {"steps": engine.steps, "weights": model.state_dict()}
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What each of two processes under torchrun writes."""
+    folder = tmp_path_factory.mktemp("two")
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    command = [*torchrun, two_processes.__file__, str(folder)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return [torch.load(folder / f"{rank}.pt", weights_only=True) for rank in range(2)]
 
 
-def normalise(kind):
-    """Walk forwards and backwards through a batch norm; return what comes out of this process's images."""
-    torch.manual_seed(0)
-    x, towards = (3 + torch.randn(SHAPES[kind], dtype=torch.double) for _ in range(2))
-    layer = (nn.BatchNorm2d if kind == "2d" else nn.BatchNorm1d)(5).double()
-    nn.init.normal_(layer.weight)
-    nn.init.normal_(layer.bias)
-    x, towards = distributed.share(x, towards)
-    x.requires_grad_(True)
-    with distributed.joint_batch_norm(layer):
-        y = layer(x)
-    (y * towards).sum().backward()
-    distributed.sum_gradients(layer.parameters())
-    gradients = {name: parameter.grad for name, parameter in layer.named_parameters()}
-    return {"y": y.detach(), "x.grad": x.grad, "gradients": gradients, "statistics": dict(layer.named_buffers())}
-
-
-def diverge():
-    """Train on a loss that is not finite in the second process alone; return what this one says."""
-    data = load_data("digits", DataOptions(per_class=40))
-    factor = torch.inf if os.environ.get("RANK") == "1" else 1.0
-    try:
-        model = new_model(data, "small-cnn", {"width": 8})
-        loss = lambda model, x, y: factor * cross_entropy(model, x, y)  # noqa: E731
-        Engine(precision="float32").fit(model, Batches(data.train, 63), loss, epochs=1, lr=0.1)
-    except Diverged as error:
-        return str(error)
-    return "went on"
-
-
-def main(folder):
-    """Write what this process of several gets."""
-    torch.set_num_threads(1)
-    distributed.start()
-    rank, size = distributed.world()
-    results = {
-        "size": size,
-        "first": distributed.is_first(),
-        "float32": fit(),
-        "float64": fit(torch.double),
-        "bfloat16": fit(precision="bfloat16"),
-        "seconds": fit(budget=Budget(seconds=0.5), observer=Late(rank))["steps"],
-        "2d": normalise("2d"),
-        "1d": normalise("1d"),
-        "diverged": diverge(),
-    }
-    torch.save(results, Path(folder) / f"{rank}.pt")
-    dist.destroy_process_group()
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What one process gets by everything."""
+    return everything(tmp_path_factory.mktemp("one") / "updates")
 
 
 def test_both_processes_take_part_and_one_writes(two):
@@ -159,5 +100,27 @@ def test_batch_too_small_to_deal_out_goes_to_everyone(monkeypatch):
     assert distributed.share(x, y) == (x, y)
 
 
-if __name__ == "__main__":
-    main(sys.argv[1])
+def test_every_method_is_compared():
+    assert set(OPTIONS) == set(METHODS)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_two_processes_forget_as_one_does(one, two, name):
+    torch.testing.assert_close(two[0]["everything"]["weights"][name], one["weights"][name], rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(two[1]["everything"]["weights"][name], two[0]["everything"]["weights"][name], rtol=0, atol=0)
+
+
+def test_two_processes_evaluate_as_one_does(one, two):
+    for results in (both["everything"] for both in two):
+        for name, expected in one["scores"].items():
+            assert results["scores"][name] == pytest.approx(expected, abs=1e-6), name
+
+
+def test_two_processes_audit_as_one_does(one, two):
+    for results in (both["everything"] for both in two):
+        assert results["verdict"] == one["verdict"]
+        assert results["checks"].keys() == one["checks"].keys()
+        for name, expected in one["checks"].items():
+            known = {role: value for role, value in expected.items() if value is not None}
+            found = {role: value for role, value in results["checks"][name].items() if value is not None}
+            assert found == pytest.approx(known, abs=1e-3), name

@@ -1,39 +1,44 @@
-"""The commands under torchrun: two processes write and print what one does."""
+"""The commands under torchrun: two processes write and print what one does, and carry out a comparison together."""
 
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from unclass.audits import Audit
 from unclass.models import load, save
+from unclass.records import read_record
 
 SMALL = ["--data", "digits", "--class", "3", "--per-class", "20", "--workers", "0"]
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
-# One start of Python for all three commands.
+# One start of Python for all commands.
 COMMANDS = """
-import pathlib, sys
+import json, pathlib, sys
 from unclass.cli import run
 pathlib.Path("started").touch()
-small, options = sys.argv[1].split(), sys.argv[2].split()
-codes = [
-    run(["forget", "model.safetensors", *small, *options, "--out", "new.safetensors"]),
-    run(["evaluate", "new.safetensors", *small, "--json"]),
-    run(["audit", "new.safetensors", "--original", "model.safetensors", *small, "--out", "audit"]),
-]
+codes = [run(command) for command in json.loads(sys.argv[1])]
 sys.exit(max(codes) if 2 in codes else 0)
 """
 OPTIONS = "--precision float32 --batch-size 7 --method boundary-shrink --set epochs=2 --set lr=0.01"
+ONE_MODEL = [
+    ["forget", "model.safetensors", *SMALL, *OPTIONS.split(), "--out", "new.safetensors"],
+    ["evaluate", "new.safetensors", *SMALL, "--json"],
+    ["audit", "new.safetensors", "--original", "model.safetensors", *SMALL, "--out", "audit"],
+]
+QUICK = "--model-set width=4 --set epochs=1 --per-class 20 --workers 0 --precision float32 --out compared"
+COMPARE = ["compare", "digits", "--class", "3", "--methods", "logit-mask", *QUICK.split()]
 
 
-def run_all(folder, trained, *launcher):
-    """Run forget, evaluate and audit in a folder; return the process."""
+def run_all(folder, trained, commands, *launcher):
+    """Run commands in a folder; return the process."""
     folder.mkdir()
     save(trained, folder / "model.safetensors")
     (folder / "commands.py").write_text(COMMANDS)
-    command = [*launcher, "commands.py", " ".join(SMALL), OPTIONS]
+    command = [*launcher, "commands.py", json.dumps(commands)]
     return subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
 
 
@@ -41,10 +46,10 @@ def run_all(folder, trained, *launcher):
 def both(trained, tmp_path_factory):
     """The folders in which one process and two ran, and what was printed."""
     place = tmp_path_factory.mktemp("torchrun")
-    two = run_all(place / "two", trained, *TORCHRUN)
+    two = run_all(place / "two", trained, [*ONE_MODEL, COMPARE, COMPARE], *TORCHRUN)  # again: everything is there
     if two.returncode and not (place / "two" / "started").exists():
         pytest.skip(f"torchrun cannot start two processes here: {two.stderr.strip().splitlines()[-1]}")
-    done = [run_all(place / "one", trained, sys.executable), two]
+    done = [run_all(place / "one", trained, ONE_MODEL, sys.executable), two]
     for one in done:
         assert one.returncode == 0, one.stderr
     return place, [one.stdout for one in done]
@@ -77,3 +82,12 @@ def test_two_processes_audit_as_one_does(both):
         known = {role: value for role, value in first["values"].items() if value is not None}
         found = {role: value for role, value in second["values"].items() if value is not None}
         assert found == pytest.approx(known, abs=1e-3), first["name"]
+
+
+def test_two_processes_train_run_and_audit_a_comparison_as_one(both):
+    folder: Path = both[0] / "two" / "compared"
+    records = [read_record(path) for path in folder.rglob("record.json")]
+    assert sorted(record.label for record in records) == ["logit-mask", "original", "retrain"]
+    assert all(record.scores for record in records)
+    (audit,) = [Audit.read(path) for path in folder.rglob("audit.json")]
+    assert audit.subject.method == "logit-mask"

@@ -88,11 +88,21 @@ def _run_command(arguments: list[str]) -> int:
         from unclass.cli.verbose import tell_place
 
         tell_place()
+    if is_completing():
+        return _complete()
     asked = next((one for one in arguments if one not in EVERYWHERE), "")
-    alone = asked in COMMANDS and not is_completing() and not has_file()
+    alone = asked in COMMANDS and not has_file()
     app, commands = (only(asked), [asked]) if alone else (command_line(), list(COMMANDS))
     defaults = read_defaults({name: app.commands[name] for name in commands})
     return int(app(arguments, prog_name="unclass", standalone_mode=False, default_map=defaults) or 0)
+
+
+def _complete() -> int:
+    """Tell a shell what could come next; only the command that its line names already is imported for that."""
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+    asked = next((word for word in line.split()[1:] if word in COMMANDS), "")
+    app: Any = only(asked) if asked else typer.main.get_command(make_app(described))
+    return int(app([], prog_name="unclass", standalone_mode=False) or 0)
 
 
 @cache
