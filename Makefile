@@ -9,9 +9,10 @@ demo: install
 	$(BIN)/unclass demo --force
 
 # Files of tests are shared between as many processes as there are cores, four at the most; WORKERS=0 uses none.
+# Bytecode is written whatever the environment says: else each of the processes that tests start compiles everything again.
 WORKERS ?= auto
 test: install
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 check: install
 	$(BIN)/ruff check .

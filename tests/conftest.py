@@ -23,11 +23,17 @@ from unclass.training.engine import Engine
 torch.set_num_threads(1)
 os.environ["OMP_NUM_THREADS"] = "1"  # and for processes that a test starts: two workers share the machine
 RECIPE = Retrain(epochs=8, lr=0.1)
+LONGEST = ("test_tutorial.py", "test_distributed.py", "test_torchrun.py", "test_paper_command.py", "test_readme.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files, so that no process is left alone with one at the end."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def few_points() -> Iterator[None]:
-    """Audits draw the decision space of 40 images: of 400, its t-SNE is half of a small audit. `all_points` undoes it."""
+    """Audits draw the decision space of 40 images: the t-SNE of 400 is half of a small audit. See `all_points`."""
     audits = import_module("unclass.audits.run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(audits, "decision_space", partial(decision_space, images=40))

@@ -49,10 +49,8 @@ def place(torchvision, tmp_path, monkeypatch):
         for part, count in (("train", 16), ("test", 8)):
             (tmp_path / "photos" / part / name).mkdir(parents=True)
             for number in range(count):
-                picture = torch.randint(0, 120, (32, 32, 3), dtype=torch.uint8)
-                picture[4 : 28 - place, 4:28] += torch.tensor([[120, 0, 0], [0, 120, 0], [0, 0, 120], [90, 90, 0]])[
-                    place
-                ]
+                picture = torch.randint(0, 120, (16, 16, 3), dtype=torch.uint8)
+                picture[2 : 14 - place, 2:14] += COLOURS[place]
                 Image.fromarray(picture.numpy()).save(tmp_path / "photos" / part / name / f"{number}.png")
     (tmp_path / "his-photos").symlink_to(tmp_path / "photos" / "train" / "n000456")
     save_file(trained_on(unclass.load_data("folder:photos"), timm).state_dict(), "model.safetensors")

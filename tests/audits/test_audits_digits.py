@@ -1,7 +1,9 @@
 """The promise on digits: the original, the released Boundary Shrink and a mask fail; retraining passes."""
 
 import json
+from collections.abc import Callable
 from copy import deepcopy
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 import unclass
-from unclass.audits import Shadows, audit, train_shadows
+from unclass.audits import Audit, Shadows, audit, train_shadows
 from unclass.cli import run as run_command
 from unclass.data import DataOptions, ImageData, Split, load_data
 from unclass.methods.boundary_shrink import BoundaryShrink
@@ -68,6 +70,17 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MODULE, "decision_space", lambda *_, **__: None)
 
 
+@pytest.fixture(scope="module")
+def audited(models: dict[str, Any], data: ImageData) -> Callable[..., Audit]:
+    """The audit of a model with these references, made when first asked for."""
+
+    @cache
+    def of(name: str, *references: str) -> Audit:
+        return audit(models[name], models["original"], data, ["3"], [models[one] for one in references], engine=ENGINE)
+
+    return of
+
+
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     "name, status, references",
@@ -88,10 +101,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_audit_tells_forgotten_from_hidden(
-    models: dict[str, Any], data: ImageData, name: str, status: str, references: list[str]
+    audited: Callable[..., Audit], name: str, status: str, references: list[str]
 ) -> None:
-    retrained = [models[one] for one in references]
-    result = audit(models[name], models["original"], data, ["3"], retrained, engine=ENGINE)
+    result = audited(name, *references)
     wanted = status if references or status == "failed" else "passed without reference"
     assert result.verdict.status == wanted, result.verdict
     assert all(row.ok for row in result.self_check)
@@ -100,11 +112,11 @@ def test_the_audit_tells_forgotten_from_hidden(
 
 @pytest.mark.usefixtures("quick")
 def test_the_released_boundary_shrink_comes_back_and_the_mask_is_seen_in_its_logit(
-    models: dict[str, Any], data: ImageData
+    audited: Callable[..., Audit],
 ) -> None:
-    again = audit(models["authors"], models["original"], data, ["3"], engine=ENGINE).recalibration
+    again = audited("authors").recalibration
     assert again and again["unlearned"].before["forget"] < 0.6 and again["unlearned"].after["forget"] > 0.9
-    masked = audit(models["mask"], models["original"], data, ["3"], engine=ENGINE)
+    masked = audited("mask")
     failed = {check.key for check in masked.checks if check.status == "failed" and check.carries_verdict}
     assert failed == {"own-logit", "same-features"}
 
@@ -139,9 +151,11 @@ def test_the_result_keeps_the_format_and_the_models(models: dict[str, Any], data
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_same_seed_gives_the_same_figures(models: dict[str, Any], data: ImageData) -> None:
-    one, other = (audit(models["mask"], models["original"], data, ["3"], engine=ENGINE) for _ in range(2))
-    assert one["checks"] == other["checks"]
+def test_the_same_seed_gives_the_same_figures(
+    models: dict[str, Any], data: ImageData, audited: Callable[..., Audit]
+) -> None:
+    again = audit(models["mask"], models["original"], data, ["3"], engine=ENGINE)
+    assert again["checks"] == audited("mask")["checks"]
 
 
 @pytest.mark.usefixtures("quick")

@@ -106,8 +106,9 @@ def test_every_method_is_compared():
 
 @pytest.mark.parametrize("name", METHODS)
 def test_two_processes_forget_as_one_does(one, two, name):
-    torch.testing.assert_close(two[0]["everything"]["weights"][name], one["weights"][name], rtol=1e-6, atol=1e-7)
-    torch.testing.assert_close(two[1]["everything"]["weights"][name], two[0]["everything"]["weights"][name], rtol=0, atol=0)
+    first, second = (both["everything"]["weights"][name] for both in two)
+    torch.testing.assert_close(first, one["weights"][name], rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(second, first, rtol=0, atol=0)
 
 
 def test_two_processes_evaluate_as_one_does(one, two):

@@ -56,6 +56,7 @@ class Processes:
 
     def _start(self) -> Connection:
         context = _context()
+        here: Connection
         here, there = context.Pipe()
         process = context.Process(target=_work, args=(there, self.worker, dict(os.environ)), daemon=True)
         process.start()
