@@ -50,13 +50,11 @@ def command(environment: dict[str, str], folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_it_is_listed_and_forgets_by_its_name(
-    environment: dict[str, str], trained: unclass.Classifier, tmp_path: Path
-) -> None:
+def test_it_is_listed_and_forgets_by_its_name(environment: dict[str, str], tmp_path: Path) -> None:
     listed = json.loads(command(environment, tmp_path, "list", "--json"))["methods"]
     assert listed["uniform"]["needs"] == "D_f" and listed["uniform"]["help"]["epochs"]
-    unclass.save(trained, tmp_path / "model.safetensors")
-    data = ["--data", "digits", "--per-class", "40", "--class", "3"]
+    unclass.train("digits", epochs=5, out=tmp_path / "model.safetensors")
+    data = ["--data", "digits", "--class", "3"]
     forget = ["forget", "model.safetensors", *data, "--method", "uniform", "--out", "new.safetensors", "--json"]
     command(environment, tmp_path, *forget)
     record = json.loads((tmp_path / "new.json").read_text(encoding="utf-8"))

@@ -69,7 +69,7 @@ class Processes:
 def _context() -> Any:
     """Return how processes start. A fork of this one would share torch's locks and threads, so they are new ones.
 
-    On Linux they are forks of one that has done nothing yet but import: the seconds of that are spent once, not by each.
+    On Linux they are forks of one that has only imported so far: that takes seconds, spent once and not by each.
     """
     if not sys.platform.startswith("linux"):
         return multiprocessing.get_context("spawn")
