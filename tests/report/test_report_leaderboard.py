@@ -18,7 +18,7 @@ from unclass.comparison.rows import Spread
 from unclass.errors import InputError
 from unclass.metrics import Evaluation
 from unclass.records import Cost, Record
-from unclass.report.leaderboard import markdown, rewrite, shown, side_by_side, verdict
+from unclass.report.leaderboard import about, markdown, rewrite, shown, side_by_side, verdict
 from unclass.report.leaderboard_page import page, scatter
 
 ROOT = Path(__file__).parents[2]
@@ -117,6 +117,14 @@ def test_several_data_sets_stand_side_by_side_with_the_most_often_passed_first()
     ]  # fmt: skip
     assert "| method | digits | other |" in rewrite("", boards) and "All data sets" not in rewrite("", boards[:1])
     assert page(boards).count("All data sets") == 1 and "All data sets" not in page(boards[:1])
+
+
+def test_a_board_says_what_was_measured_and_over_what_the_means_are() -> None:
+    one = standings(accuracy_retain=[0.9])
+    assert "Forgetting class 3; 2 originals" in about(one) and "Mean over the originals." in about(one)
+    wide = replace(one, classes=("3", "8"), model_options={"width": 8}, images={"train": 3000, "test": 10000})
+    assert about(wide).startswith("small-cnn, width 8; 3,000 training, 10,000 test images. Forgetting classes 3, 8,")
+    assert "± standard deviation between classes" in about(wide)
 
 
 def test_shares_are_per_cents_and_what_is_not_known_is_a_dash() -> None:

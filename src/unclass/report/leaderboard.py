@@ -72,22 +72,21 @@ def title(board: Board) -> str:
 def about(board: Board) -> str:
     """Return what was measured on what, in words."""
     several = len(board.classes) > 1
-    classes = f"{'classes' if several else 'class'} {', '.join(board.classes)}, one after the other" if several else (
-        f"class {board.classes[0]}"
-    )  # fmt: skip
+    classes = f"classes {', '.join(board.classes)}, one after the other" if several else f"class {board.classes[0]}"
+    mean = "Mean ± standard deviation between classes" if several else "Mean over the originals"
+    return (
+        f"{_network(board)}Forgetting {classes}; {len(board.seeds)} originals and retrained models (seeds "
+        f"{', '.join(map(str, board.seeds))}); each method is audited on the first. {mean}. "
+        f"{board.hardware.get('processor', 'an unknown processor')}, threads: {board.hardware.get('threads', '?')}, "
+        f"unclass {board.versions.get('unclass', '?')}, torch {board.versions.get('torch', '?')}."
+    )
+
+
+def _network(board: Board) -> str:
+    """Return the network with its options and how many images there were, in a sentence; nothing where not known."""
     options = "".join(f", {name} {value}" for name, value in board.model_options.items())
     images = board.images
-    trained = (
-        f"{board.model}{options}, {images['train']:,} training and {images['test']:,} test images. " if images else ""
-    )
-    machine = board.hardware.get("processor", "an unknown processor")
-    threads = board.hardware.get("threads", "?")
-    return (
-        f"{trained}Forgetting {classes}; {len(board.seeds)} originals and retrained models (seeds "
-        f"{', '.join(map(str, board.seeds))}); each method is audited on the first. Mean ± standard deviation between "
-        f"classes. {machine}, threads: {threads}, unclass {board.versions.get('unclass', '?')}, torch "
-        f"{board.versions.get('torch', '?')}."
-    )
+    return f"{board.model}{options}; {images['train']:,} training, {images['test']:,} test images. " if images else ""
 
 
 def cells(standing: Standing) -> list[str]:
