@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from unclass.data.batches import Draws
 from unclass.errors import Diverged
-from unclass.methods.boundary_shift.following import all_follow, feeding, follow
+from unclass.methods.boundary_shift.following import Fed, all_follow, feeding, follow
 from unclass.methods.boundary_shift.objective import Level, entropies
 from unclass.methods.boundary_shift.seen import Seen, outputs
 from unclass.methods.boundary_shift.statistics import Versions
@@ -88,17 +88,21 @@ class Tail:
                         batch_norm="frozen", whole=self.level is not None, what="boundary shift",
                     )  # fmt: skip
                 average.use(self.part)
-                self.versions.use(0)
+                self.settle(fed, engine)
                 if not strangers.moved(self.part, engine) <= limit:
                     self.part.load_state_dict(start)
                     pace /= 3
                 elif self.held(engine) <= HELD:
                     break
+        self.settle(fed, engine)
+        self.versions.renew(0)
+        return strangers.moved(self.part, engine)
+
+    def settle(self, fed: list[Fed], engine: Engine) -> None:
+        """Let the running means, as they were at first, follow the weights as they are now."""
         self.versions.use(0)
         with engine.arithmetic():
             follow(self.part, fed, self.batches(0)[0][:1])
-        self.versions.renew(0)
-        return strangers.moved(self.part, engine)
 
     def batches(self, version: int) -> tuple[Tensor, ...]:
         """Return D_f in batches, as the tail is given it under a version of the statistics."""
