@@ -27,3 +27,11 @@ def test_strangers_do_not_move_with_the_forgotten_class_and_do_with_the_others(e
     with torch.no_grad():
         part.weight[2] *= -3
     assert strangers.moved(part, engine) > 0.1
+
+
+def test_a_network_that_computes_nothing_any_more_has_moved_beyond_every_limit(engine: Engine) -> None:
+    part, features = nn.Linear(8, 4), torch.randn(50, 8)
+    strangers = Strangers.of(part, features, (1,), 16, engine)
+    with torch.no_grad():
+        part.weight[2] = float("nan")
+    assert not strangers.moved(part, engine) <= 1e9

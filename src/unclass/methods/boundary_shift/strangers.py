@@ -1,4 +1,4 @@
-"""A guard for the other classes that needs none of their images: features of no class, whose outputs must stay."""
+"""A guard for the other classes that needs none of their images: features whose outputs among them must stay."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,21 +9,24 @@ from torch import Tensor, nn
 
 from unclass.methods.boundary_shift.objective import targets
 from unclass.methods.boundary_shift.seen import outputs
+from unclass.methods.boundary_shift.stand_ins import stand_ins
 from unclass.training.engine import Engine
 
 COUNT, LEAST, CELLS = 512, 32, 2**22  # fewer where there are so many classes that their outputs fill the memory
+MADE, MADE_CELLS = 128, 2**24  # stand-ins, which take longer; fewer where features are large
 
 
 @dataclass(frozen=True, eq=False)
 class Strangers:
-    """Features in which half of the channels are another image's, and what the network makes of them at first.
+    """Two kinds of features that no image of the class has, and what the network makes of them at first.
 
-    They lie where features lie but belong to no class. Whatever moves their outputs among the other classes moves
-    those of other images too.
+    The first have half of their channels from another image: they lie where features lie but belong to no class. The
+    second are stand-ins for images of the other classes (`stand_ins.py`). Whatever moves the outputs of either among
+    the other classes moves those of other images too; the first see small changes, the second do not miss large ones.
     """
 
-    features: Tensor
-    before: Tensor
+    kinds: tuple[Tensor, ...]
+    before: tuple[Tensor, ...]
     classes: tuple[int, ...]
     batch_size: int
 
@@ -31,13 +34,19 @@ class Strangers:
     def of(cls, part: nn.Module, features: Tensor, classes: tuple[int, ...], batch_size: int, engine: Engine) -> Self:
         outputs_each = outputs(part, features[:1], 1, engine).shape[1]
         mixed = mix(features, min(COUNT, max(LEAST, CELLS // outputs_each)))
-        return cls(mixed, targets(outputs(part, mixed, batch_size, engine), classes), classes, batch_size)
+        count = min(len(mixed), MADE, max(LEAST, MADE_CELLS // features[0].numel()))
+        kinds = mixed, stand_ins(part, mixed[:count], classes, engine)
+        before = (targets(outputs(part, one, batch_size, engine), classes) for one in kinds)
+        return cls(kinds, tuple(before), classes, batch_size)
 
     def moved(self, part: nn.Module, engine: Engine) -> float:
-        """Return the mean of KL(before ‖ now) among the other classes, in nats."""
-        gone = torch.tensor(self.classes, device=self.before.device)
-        now = outputs(part, self.features, self.batch_size, engine).index_fill(1, gone, -1e4).log_softmax(1)
-        return float(F.kl_div(now, self.before, reduction="batchmean"))
+        """Return the mean of KL(before ‖ now) among the other classes, in nats, for the kind that moved farther."""
+        gone = torch.tensor(self.classes, device=self.before[0].device)
+        found = []
+        for one, before in zip(self.kinds, self.before, strict=True):
+            now = outputs(part, one, self.batch_size, engine).index_fill(1, gone, -1e4).log_softmax(1)
+            found.append(float(F.kl_div(now, before, reduction="batchmean")))
+        return max(found, key=lambda one: float("inf") if one != one else one)
 
 
 def mix(features: Tensor, count: int) -> Tensor:
