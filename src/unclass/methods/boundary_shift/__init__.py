@@ -48,7 +48,7 @@ class BoundaryShift(Method):
     A step is at most `pace` · ‖w‖ long: (10π)^1.5 of it where π is below a tenth, and a tenth of it where running
     means cannot follow. Training ends with the first round of `steps` that leaves hardly an image of D_f in the class;
     a round that moves the outputs of strangers or of stand-ins for D_r too far (`strangers.py`) is taken back: by more
-    than half a nat, or (10π)^⅔ of that where π is below a tenth: ten of forty classes may not cost more than one of ten.
+    than half a nat, or (10π)^⅔ of that where π is below a tenth: ten classes of forty may cost no more than one of ten.
 
     Without batch norm there is one version of the statistics. A network that cannot be cut is trained whole.
     `retain_sample` images of D_r, if given, are trained in between to stay as they are.
