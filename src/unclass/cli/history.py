@@ -78,5 +78,5 @@ def status(ledger: LedgerFile = None, json_: o.Json = False) -> int:
         f"{one['open_requests']} open requests"
         for one in found.models
     ]
-    say("\n".join(lines))
+    typer.echo("\n".join(lines))  # as it is: rich takes its time over thousands of lines
     return 0 if found.is_well else 1

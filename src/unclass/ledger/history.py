@@ -1,6 +1,7 @@
 """What became of a model, and how things stand: for people who ask later and for machines that ask every hour."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from unclass.ledger.files import kept_at
@@ -42,7 +43,7 @@ class Status:
 
 def status(ledger: Ledger) -> Status:
     """Return what is overdue or failed, how many requests are in which state, and what each model stands at."""
-    requests = list_requests(ledger)
+    requests, today = list_requests(ledger), datetime.now(UTC).date()
     counts: dict[str, int] = {}
     open_ones: dict[str, int] = {}
     for request in requests:
@@ -56,7 +57,7 @@ def status(ledger: Ledger) -> Status:
         ).fetchall()
         lost = _lost(ledger)
     return Status(
-        tuple(request for request in requests if request.overdue()),
+        tuple(request for request in requests if request.overdue(today)),
         tuple(request for request in requests if request.state == "failed"),
         counts,
         tuple({**dict(row), "open_requests": open_ones.get(row["name"], 0)} for row in rows),
