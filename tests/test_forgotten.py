@@ -10,10 +10,11 @@ import torch
 from torch import Tensor, nn
 
 import unclass
+from unclass.cli import run
 from unclass.data import Batches, DataOptions, ImageData, Split, TrainingData
 from unclass.data.fingerprints import fingerprints
 from unclass.errors import InputError
-from unclass.forgotten import left_by, mark_forgotten
+from unclass.forgotten import KNOWN, check_stays_gone, left_by, mark_forgotten
 from unclass.methods import METHODS, Needs
 from unclass.methods.finetune import Finetune
 from unclass.models import Classifier, load, save
@@ -50,7 +51,9 @@ def test_no_method_brings_back_what_was_forgotten_before(
 ) -> None:
     again = unclass.forget(without_3, digits, "8", name, engine=engine, batch_size=32, **OPTIONS.get(name, {}))
     assert share_recognised(again, digits, "3") <= 0.1
-    assert again.card.forgotten == ("3", "8")
+    assert again.card.asked == ("3", "8")
+    known = [name for name in ("3", "8") if share_recognised(again, digits, name) > KNOWN]
+    assert list(again.card.still_known) == known and set(again.card.forgotten) == {"3", "8"} - set(known)
 
 
 def test_fine_tuning_on_a_model_that_has_forgotten_reads_none_of_it(
@@ -120,10 +123,11 @@ def test_single_images_stay_out_by_their_pixels(trained: Classifier, digits: Ima
 
 def test_a_checkpoint_remembers_both(trained: Classifier, digits: ImageData, tmp_path: Path) -> None:
     model = deepcopy(trained)
-    mark_forgotten(model, Split.of(digits, ["3"]), digits.classes)
-    mark_forgotten(model, Split.of(digits, [], rows=torch.tensor([1, 2])), digits.classes)
+    mark_forgotten(model, Split.of(digits, ["3"]), {3: 0.02})
+    mark_forgotten(model, Split.of(digits, ["5"]), {5: 0.6})
+    mark_forgotten(model, Split.of(digits, [], rows=torch.tensor([1, 2])), {})
     card = load(save(model, tmp_path / "model.safetensors")).card
-    assert card.forgotten == ("3",) and len(card.forgotten_images) == 2
+    assert card.forgotten == ("3",) and card.still_known == {"5": 0.6} and len(card.forgotten_images) == 2
 
 
 def test_images_of_what_was_forgotten_need_not_be_there_any_more(
@@ -171,3 +175,80 @@ def test_running_a_method_by_hand_is_no_way_around(without_3: Classifier, digits
     outcome = unlearn(without_3, Split.of(digits, ["8"]), Finetune(epochs=1), engine, Settings(batch_size=32))
     assert outcome.retain_images_read == 8 * 40
     assert share_recognised(outcome.model, digits, "3") <= 0.1
+
+
+@pytest.fixture(scope="module")
+def knowing_3(trained: Classifier, digits: ImageData) -> Classifier:
+    """The tiny network after a method that was to forget 3 and did next to nothing."""
+    return unclass.forget(trained, digits, "3", "finetune", epochs=1, lr=1e-9, engine=Engine(precision="float32"))
+
+
+def test_a_class_that_is_still_known_is_not_called_forgotten(knowing_3: Classifier, digits: ImageData) -> None:
+    left = share_recognised(knowing_3, digits, "3")
+    assert left > KNOWN
+    assert knowing_3.card.forgotten == () and knowing_3.card.still_known == {"3": pytest.approx(left)}
+    record = unclass.record_of(knowing_3)
+    assert record.left == {"3": pytest.approx(left)}
+    assert record.remarks[0].startswith(f"{100 * left:.0f} % of the training images of 3 are still recognised")
+
+
+def test_its_images_stay_out_of_every_later_run_and_what_was_left_is_no_return(
+    knowing_3: Classifier, digits: ImageData, engine: Engine
+) -> None:
+    split = left_by(knowing_3, Split.of(digits, ["8"]))
+    assert not (split.retain.labels == 3).any() and not (split.retain_test.labels == 3).any()
+    again = unclass.forget(knowing_3, digits, "8", "random-labels", epochs=6, lr=0.02, batch_size=32, engine=engine)
+    assert again.card.asked == ("3", "8")
+
+
+def test_it_can_be_forgotten_once_more(knowing_3: Classifier, digits: ImageData, engine: Engine) -> None:
+    again = unclass.forget(knowing_3, digits, "3", engine=engine)
+    assert again.card.forgotten == ("3",) and again.card.still_known == {} and "still_known" not in again.card.as_dict()
+
+
+@pytest.mark.parametrize(
+    ("left", "was", "now", "returns"),
+    [
+        (0.0, 0.0, 0.09, False),
+        (0.0, 0.09, 0.12, True),  # a little more each time comes to the same
+        (0.6, 0.6, 0.65, False),
+        (0.6, 0.6, 0.75, True),
+        (0.6, 0.2, 0.75, True),
+        (0.0, 0.8, 0.85, False),  # a card that an earlier version wrote
+        (0.0, 0.8, 0.95, True),
+    ],
+)
+def test_a_return_is_more_than_was_left(
+    trained: Classifier, engine: Engine, left: float, was: float, now: float, returns: bool
+) -> None:
+    gone = {"still_known": {"3": left}} if left else {"forgotten": ("3",)}
+    card = replace(trained.card, **gone)  # type: ignore[arg-type]
+    if not returns:
+        check_stays_gone(card, {3: was}, {3: now}, engine, "finetune")
+        return
+    with pytest.raises(InputError, match="brings back 3"):
+        check_stays_gone(card, {3: was}, {3: now}, engine, "finetune")
+
+
+def test_weights_without_a_card_do_not_forget_that_they_still_know(
+    knowing_3: Classifier, digits: ImageData, engine: Engine, tmp_path: Path
+) -> None:
+    torch.save(knowing_3.network.state_dict(), tmp_path / "plain.pt")
+    opening = unclass.Opening("small-cnn", {"width": 8}, still_known={"3": 0.9})
+    out = tmp_path / "again.pt"
+    weak = {"epochs": 1, "lr": 1e-9}
+    unclass.forget(tmp_path / "plain.pt", digits, "8", "finetune", opening=opening, out=out, engine=engine, **weak)
+    opened = unclass.Opening("small-cnn", {"width": 8}).open(out, digits.classes, digits.train.shape)
+    assert opened.card.forgotten == () and set(opened.card.still_known) == {"3", "8"}
+
+
+def test_the_command_says_plainly_that_a_class_is_still_known(
+    trained: Classifier, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = save(trained, tmp_path / "model.safetensors")
+    given = ["--data", "digits", "--per-class", "20", "--class", "3", "--method", "finetune"]
+    given += ["--set", "epochs=1", "--set", "lr=1e-9", "--out", str(tmp_path / "out.safetensors")]
+    assert run(["forget", str(file), *given]) == 0
+    told = capsys.readouterr()
+    assert "out.safetensors: was to forget 3 and still knows 3 with finetune" in told.out
+    assert "% of the training images of 3 are still recognised" in told.err

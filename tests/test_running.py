@@ -1,3 +1,4 @@
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -29,9 +30,9 @@ class Probe:
 
     def __call__(self, model: nn.Module, data: TrainingData, engine: Engine) -> nn.Module:
         self.given.append(data)
-        result = nn.Linear(1, 1)
+        result = deepcopy(model)
         if self.broken:
-            result.weight.data.fill_(torch.nan)
+            next(result.parameters()).data.fill_(torch.nan)
         return result
 
 

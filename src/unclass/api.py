@@ -42,7 +42,7 @@ from unclass.models.renaming import new_names, rename
 from unclass.models.writing import write_model
 from unclass.predictions import LOOKING_BATCH, predict, predict_sets
 from unclass.records import DataSummary, ModelSummary, Record, command, environment
-from unclass.running import Outcome, Settings, describe_run, new_model, train_model, unlearn
+from unclass.running import Outcome, Settings, describe_run, new_model, train_model, unlearn, with_findings
 from unclass.storage import Output, check_target
 from unclass.storage.typed_json import plain
 from unclass.training import distributed
@@ -159,14 +159,13 @@ def forget(
     with output or nullcontext():
         outcome = unlearn(case.work, case.split, chosen, engine, settings)
         result = outcome.model if type(outcome.model) is type(case.given) else like(case.given, outcome.model)
-        mark_forgotten(result, case.split, case.data.classes)
+        mark_forgotten(result, case.split, outcome.left)
         looked = evaluated if evaluated is not None else output is not None
         scores = [_scores(one, case, engine) if looked else None for one in (case.work, outcome.model)]
+        about = describe_run(case.given, case.data, case.split, chosen, settings, engine, digests=output is not None)
         record = replace(
-            describe_run(case.given, case.data, case.split, chosen, settings, engine, digests=output is not None),
-            label=name_of(chosen), cost=outcome.cost(), before=scores[0], scores=scores[1],
-            findings=outcome.findings, remarks=tuple(chosen.remarks(outcome.findings)),
-            weights=weights_digest(result),
+            with_findings(about, outcome, chosen, case.data), label=name_of(chosen), cost=outcome.cost(),
+            before=scores[0], scores=scores[1], weights=weights_digest(result),
         )  # fmt: skip
         if isinstance(result, Classifier):
             rename(result, names)
@@ -280,7 +279,7 @@ def _training_record(
         kind="train",
         label="original",
         data=DataSummary.of(images.describe()),
-        original=ModelSummary(weights_digest(model), plain(model.card)),
+        original=ModelSummary(weights_digest(model), plain(model.card.as_dict())),
         method=name_of(recipe),
         options=options_of(recipe),
         seed=settings.seed,

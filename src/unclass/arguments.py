@@ -228,7 +228,7 @@ def asked_by(
     """Return the options to read a user's images for a model: its class names, its picture size, D_f alone if asked."""
     if isinstance(model, Classifier):
         card = model.card
-        where = replace(where, classes=card.classes, shape=where.shape or card.shape, gone=card.forgotten)
+        where = replace(where, classes=card.classes, shape=where.shape or card.shape, gone=card.asked)
     if not forget_only:
         return where
     if not classes:

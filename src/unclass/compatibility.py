@@ -66,7 +66,7 @@ def does_not_take(shape: Sequence[int], error: Exception, where: str = "the mode
 def same_classes(card: Card, classes: Sequence[str]) -> bool:
     """Whether a model's classes are these, but for forgotten ones that were given another name."""
     pairs = zip(card.classes, classes, strict=False)
-    return len(card.classes) == len(classes) and all(own == other or own in card.forgotten for own, other in pairs)
+    return len(card.classes) == len(classes) and all(own == other or own in card.asked for own, other in pairs)
 
 
 def check_fit(model: nn.Module, data: ImageData, where: str = "the model") -> None:

@@ -1,58 +1,104 @@
 """What a model has forgotten stays forgotten: it is on its card, in none of the sets that stay, and looked at again."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from torch import nn
 
-from unclass.data import Batches, Split
+from unclass.data import Batches, ImageSet, Split
 from unclass.data.fingerprints import fingerprints
 from unclass.errors import InputError
-from unclass.models import Classifier
+from unclass.models import Card, Classifier
 from unclass.models.any_model import inner
 from unclass.predictions import LOOKING_BATCH, predict
 from unclass.training.engine import Engine
 
 MOST_LOOKED_AT = 500  # images of each class
-RETURNED = 0.1  # of them recognised, beyond what the model recognised before
+KNOWN = 0.1  # of its training images recognised: such a class is not forgotten, and one that was has returned
 
 
 def left_by(model: nn.Module, split: Split) -> Split:
-    """Return a split without what a model had forgotten before, by its card."""
-    bare = inner(model)
-    if not isinstance(bare, Classifier):
+    """Return a split without what a model was to forget before, by its card, whether it has or not."""
+    card = _card_of(model)
+    if card is None:
         return split
-    card = bare.card
-    gone = [index for index, name in enumerate(card.classes) if name in card.forgotten]
+    gone = [index for index, name in enumerate(card.classes) if name in card.asked]
     return split.without(gone, card.forgotten_images)
 
 
-def check_stays_gone(before: nn.Module, after: nn.Module, split: Split, engine: Engine, what: str) -> None:
-    """Raise if a class that was forgotten earlier is recognised again."""
-    if split.earlier is None or not len(split.earlier.images):
+def what_is_left(before: nn.Module, after: nn.Module, split: Split, engine: Engine, what: str) -> dict[int, float]:
+    """Return the share that a model still recognises of each class that was to go, now or before.
+
+    Raise if a class that was to go before is recognised again: by a tenth of its images more than were left of it.
+    """
+    left = recognised(after, split.forget, engine) if split.whole else {}
+    earlier = {} if split.earlier is None else recognised(after, split.earlier.images, engine)
+    if split.earlier is not None and (risen := [index for index, share in earlier.items() if share > KNOWN]):
+        was = recognised(before, split.earlier.images.of_classes(risen), engine)
+        check_stays_gone(_card_of(before), was, {index: earlier[index] for index in risen}, engine, what)
+    return left | earlier
+
+
+def recognised(model: nn.Module, images: ImageSet, engine: Engine) -> dict[int, float]:
+    """Return the share of the images of each class that a model takes for what they are."""
+    if not len(images):
+        return {}
+    some = Batches(images.per_class(MOST_LOOKED_AT, 0), LOOKING_BATCH)
+    seen = predict(model, some, engine, "looking again")
+    return {index: seen.correct[seen.labels == index].float().mean().item() for index in seen.labels.unique().tolist()}
+
+
+def still_known(left: Mapping[str, float]) -> dict[str, float]:
+    """Return the classes of which too much is left to call them forgotten."""
+    return {name: share for name, share in left.items() if share > KNOWN}
+
+
+def mark_forgotten(model: nn.Module, split: Split, left: Mapping[int, float]) -> None:
+    """Write into a classifier's card what it has forgotten, classes by name and single images by fingerprint.
+
+    A class of which much is `left` is none of them: the card says how much.
+    """
+    if not isinstance(model, Classifier):
         return
-    images = split.earlier.images.per_class(MOST_LOOKED_AT, 0)
-    seen = [predict(one, Batches(images, LOOKING_BATCH), engine, "looking again") for one in (before, after)]
-    for index in split.earlier.classes:
-        was, now = (one.correct[one.labels == index].float().mean().item() for one in seen)
-        if now > was + RETURNED:
+    card = model.card
+    shares = {card.classes[index]: share for index, share in left.items()}
+    names = {*card.asked, *(card.classes[index] for index in (split.classes if split.whole else ()))}
+    known = still_known({**card.still_known, **shares})
+    images = set() if split.whole else set(fingerprints(split.forget))
+    model.card = replace(
+        card,
+        forgotten=tuple(sorted(names - known.keys())),
+        forgotten_images=tuple(sorted({*card.forgotten_images, *images})),
+        still_known=dict(sorted(known.items())),
+    )
+
+
+def remark_on(left: Mapping[str, float]) -> tuple[str, ...]:
+    """Return what is to be said of classes that were not forgotten."""
+    return tuple(
+        f"{100 * share:.0f} % of the training images of {name} are still recognised, so the card does not call it "
+        "forgotten; choose another method or stronger options"
+        for name, share in still_known(left).items()
+    )
+
+
+def check_stays_gone(
+    card: Card | None, was: Mapping[int, float], now: Mapping[int, float], engine: Engine, what: str
+) -> None:
+    """Raise if more is recognised now than was left when the card was written, by a tenth of the images."""
+    for index, share in now.items():
+        name = card.classes[index] if card else str(index)
+        told = card.still_known.get(name, 0.0) if card else 0.0
+        left = told if was[index] <= told + KNOWN else was[index]  # a card of before may not say what was left
+        if share > left + KNOWN:
             if engine.checkpoint is not None:
                 engine.checkpoint.unlink(missing_ok=True)  # going on from there would bring it back again
-            bare = inner(before)
-            name = bare.card.classes[index] if isinstance(bare, Classifier) else str(index)
             raise InputError(
-                f"{what} brings back {name}, which was forgotten before ({100 * was:.0f} % recognised, now "
-                f"{100 * now:.0f} %); nothing was written: choose another method or weaker options"
+                f"{what} brings back {name}, which was forgotten before ({100 * was[index]:.0f} % recognised, now "
+                f"{100 * share:.0f} %); nothing was written: choose another method or weaker options"
             )
 
 
-def mark_forgotten(model: nn.Module, split: Split, classes: tuple[str, ...]) -> None:
-    """Write into a classifier's card what it has forgotten: whole classes by name, single images by fingerprint."""
-    if not isinstance(model, Classifier):
-        return
-    names = {classes[index] for index in split.classes} if split.whole else set()
-    images = set() if split.whole else set(fingerprints(split.forget))
-    model.card = replace(
-        model.card,
-        forgotten=tuple(sorted({*model.card.forgotten, *names})),
-        forgotten_images=tuple(sorted({*model.card.forgotten_images, *images})),
-    )
+def _card_of(model: nn.Module) -> Card | None:
+    bare = inner(model)
+    return bare.card if isinstance(bare, Classifier) else None

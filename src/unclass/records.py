@@ -94,8 +94,8 @@ class Record:
     `method` with its `options`, `seed`, `batch_size` and `precision` on `original` and `data` determine the result;
     `identity` is a digest of all that. `label` is the method as it was asked for (`boundary-shrink@authors`),
     `original_seed` the one that the original was trained with, where that is known, `written` what the run wrote,
-    `findings` what the method measured of itself with `remarks` on what is not good, and `failed` says why there is no
-    result.
+    `findings` what the method measured of itself, `left` the share of training images that are still recognised of each
+    class that was to go now or before, `remarks` what is not good, and `failed` says why there is no result.
     """
 
     kind: str
@@ -120,6 +120,7 @@ class Record:
     weights: str = ""
     written: Json = field(default_factory=dict)
     findings: Mapping[str, float] = field(default_factory=dict)
+    left: Mapping[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     identity: str = ""
     failed: str | None = None

@@ -12,7 +12,7 @@ from torch import nn
 
 from unclass.data import Batches, Counted, ImageData, Split, TrainingData, Withheld
 from unclass.errors import Diverged, InputError
-from unclass.forgotten import check_stays_gone, left_by
+from unclass.forgotten import left_by, remark_on, what_is_left
 from unclass.methods import METHODS, REFERENCE, Method, Needs
 from unclass.methods.configure import check, configure, name_of, options_of, told_options
 from unclass.methods.method import Recorder
@@ -46,13 +46,17 @@ class Settings:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An unlearned model, what it cost, and what the method found out about it."""
+    """An unlearned model, what it cost, and what the method found out about it.
+
+    `left` is the share of the training images that it still recognises, of each class that was to go now or before.
+    """
 
     model: nn.Module
     seconds: float
     steps: int
     retain_images_read: int
     findings: Mapping[str, float] = field(default_factory=dict)
+    left: Mapping[int, float] = field(default_factory=dict)
 
     def cost(self) -> Cost:
         return Cost(self.seconds, self.steps, self.retain_images_read)
@@ -107,7 +111,7 @@ def unlearn(model: nn.Module, split: Split, method: Method, engine: Engine, sett
     )
     work = in_full_precision(model)
     outcome = _run(check(method), work, data, engine, settings)
-    check_stays_gone(work, outcome.model, split, engine, name_of(method))
+    outcome = replace(outcome, left=what_is_left(work, outcome.model, split, engine, name_of(method)))
     return outcome if work is model else replace(outcome, model=like(model, outcome.model))
 
 
@@ -181,7 +185,7 @@ def describe_run(
 
     Without `digests` the images are not read for it, and it does not tell the same images from others.
     """
-    card = plain(model.card) if isinstance(model, Classifier) else {"architecture": type(model).__name__}
+    card = plain(model.card.as_dict()) if isinstance(model, Classifier) else {"architecture": type(model).__name__}
     return Record(
         kind="forget",
         forget_classes=tuple(data.classes[index] for index in split.classes),
@@ -198,3 +202,10 @@ def describe_run(
         command=command(),
         environment=environment(),
     )
+
+
+def with_findings(record: Record, outcome: Outcome, method: Method, data: ImageData) -> Record:
+    """Return a record that also says what was found of the result: by the method, and by looking for what is left."""
+    left = {data.classes[index]: share for index, share in outcome.left.items()}
+    remarks = (*remark_on(left), *method.remarks(outcome.findings))
+    return replace(record, findings=outcome.findings, left=left, remarks=remarks)

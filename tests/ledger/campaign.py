@@ -260,7 +260,7 @@ def tamperings(count: int, seed: int = 0) -> dict[str, Any]:
 
 
 def scale(requests: int, models: int) -> dict[str, Any]:
-    """Fill a ledger and time `request list` and `status`, without the import: what a ledger of one request brings in."""
+    """Fill a ledger and time `request list` and `status`, without what a ledger of one request imports."""
     with tempfile.TemporaryDirectory() as name:
         path, small = Path(name) / "unclass.ledger", Path(name) / "small.ledger"
         fill(path, requests, models)

@@ -98,8 +98,8 @@ def test_a_ledger_knows_its_versions_whatever_their_format(
             done = erase(ledger, add_request(ledger, classes=[label], operator="ann").id, job, "ann")
         assert done.pack is not None
         last = unlearned_in(done.pack / "model")
-        assert forgotten_by(ledger, last) == (["3", "8"], [])
-        assert forgotten_by(ledger, file) == ([], [])
+        assert forgotten_by(ledger, last) == (["3", "8"], [], {})
+        assert forgotten_by(ledger, file) == ([], [], {})
     seen = unclass.evaluate(last, digits, "3", opening=NETWORK, engine=engine)
     assert (seen.accuracy_forget or 0) <= 0.1
 

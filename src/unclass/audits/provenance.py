@@ -45,7 +45,7 @@ def _describe(role: str, model: nn.Module, known: Mapping[str, Any]) -> AuditedM
         weights_digest(model),
         dict(card.recipe) if card else {},
         tuple(card.forgotten) if card else (),
-        json_digest(plain(card)) if card else "",
+        json_digest(plain(card.as_dict())) if card else "",
     )
 
 

@@ -22,11 +22,12 @@ def remembered(ledger: Path | None, weights: Path | None, opening: Opening) -> O
     if weights is None or not weights.exists() or not (path := ledger_path(ledger)).exists():
         return opening
     with Ledger(path) as opened:
-        classes, images = forgotten_by(opened, weights)
+        classes, images, left = forgotten_by(opened, weights)
     return replace(
         opening,
         forgotten=tuple(dict.fromkeys([*opening.forgotten, *classes])),
         forgotten_images=tuple(dict.fromkeys([*opening.forgotten_images, *images])),
+        still_known={**left, **opening.still_known},
     )
 
 

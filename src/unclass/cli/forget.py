@@ -13,6 +13,7 @@ from unclass.cli.console import as_options, give_json, note, say
 from unclass.cli.erased import names_erased, remembered, tell_erased
 from unclass.cli.plain_options import LedgerFile
 from unclass.data import DataOptions, ImageData
+from unclass.forgotten import still_known
 from unclass.models import Opening
 from unclass.records import Record
 from unclass.training.engine import Engine
@@ -92,7 +93,9 @@ def tell(record: Record, out: Path) -> None:
         note(f"{export['path']}: the same logits as PyTorch's within {export['largest_difference']:.1e}")
     if record.forget_list is None and "renamed" not in record.written:
         note(f"the name {names} still stands in {out} (card, configuration, metadata); --rename-class replaces it")
-    say(f"{out}: forgot {names} with {record.method} in {seconds:.1f} s; record: {out.with_suffix('.json')}")
+    known = [name for name in still_known(record.left) if name in record.forget_classes]
+    did = f"forgot {names}" if not known else f"was to forget {names} and still knows {', '.join(known)}"
+    say(f"{out}: {did} with {record.method} in {seconds:.1f} s; record: {out.with_suffix('.json')}")
     for remark in record.remarks:
         note(f"remark: {as_options(remark)}")
     if record.scores is not None:

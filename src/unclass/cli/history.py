@@ -29,6 +29,7 @@ def history(model: ModelName, ledger: LedgerFile = None, json_: o.Json = False) 
         how = f"{made['request']}: {made['status']}" if made else "put in"
         state = "in service" if one["in_service"] else "destroyed" if one["destroyed"] else "kept"
         without = f"  without {', '.join(one['forgotten'])}" if one["forgotten"] else ""
+        without += "".join(f"  still knows {100 * share:.0f} % of {name}" for name, share in one["still_known"].items())
         say(f"{one['number']:>3}  {state:<10} {one['created'][:10]}  {one['sha256'][:16]}  {how}{without}")
 
 

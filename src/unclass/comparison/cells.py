@@ -19,7 +19,7 @@ from unclass.metrics import Evaluation
 from unclass.models import Classifier, save, weights_digest
 from unclass.predictions import predict_sets, save_predictions
 from unclass.records import Record, read_record
-from unclass.running import describe_run, original_recipe, unlearn
+from unclass.running import describe_run, original_recipe, unlearn, with_findings
 from unclass.storage import Output, settle
 from unclass.training import distributed
 from unclass.training.engine import Engine
@@ -82,10 +82,9 @@ def _work(
                 model, cost = outcome.model, outcome.cost()
                 if isinstance(method, Prepared):
                     cost = replace(cost, updates=kept_cost(plan, method, cell.seed))
-                mark_forgotten(model, split, plan.data.classes)
-                noted = tuple(method.remarks(outcome.findings))
+                mark_forgotten(model, split, outcome.left)
                 about = replace(
-                    about, cost=cost, weights=weights_digest(model), findings=outcome.findings, remarks=noted
+                    with_findings(about, outcome, method, plan.data), cost=cost, weights=weights_digest(model)
                 )
             sets = predict_sets(model, split, engine, workers=settings.workers)
             about = replace(about, scores=Evaluation.of(sets))

@@ -79,6 +79,7 @@ def history(ledger: Ledger, model: str) -> list[dict[str, Any]]:
                     "in_service": version.id == serving.id,
                     "parent": None if version.parent is None else version_by_id(database, version.parent).number,
                     "forgotten": list(version.card.get("forgotten", ())),
+                    "still_known": dict(version.card.get("still_known", {})),
                     "answers": answers(database, version),
                     "erasure": None if made is None else dict(made),
                 }

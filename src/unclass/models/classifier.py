@@ -34,6 +34,8 @@ class Card:
     `architecture` is a name of the table or where the network comes from (`sources.py`), `shape` channels, height and
     width of the pictures it was made for, `head` the name of its last layer where that cannot be found. `forgotten` are
     classes, `forgotten_images` fingerprints of single images: whatever is done with the model, they stay gone.
+    `still_known` are classes that it was to forget and did not: their images stay out of its training all the same, and
+    the share of them that it recognised when it was last looked at is said.
     """
 
     architecture: str
@@ -47,6 +49,7 @@ class Card:
     forgotten: tuple[str, ...] = ()
     forgotten_images: tuple[str, ...] = ()
     head: str = ""
+    still_known: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_card(self.classes, self.shape, self.options)
@@ -58,8 +61,14 @@ class Card:
         if min(self.std) <= 0:
             raise InputError(f"std {self.std} is not allowed; it must be above 0")
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The classes that the model was to forget, whether it has or not."""
+        return tuple(sorted({*self.forgotten, *self.still_known}))
+
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """Return what a file holds; `still_known` only where there is something to say."""
+        return {key: value for key, value in asdict(self).items() if value or key != "still_known"}
 
 
 class Classifier(nn.Module):

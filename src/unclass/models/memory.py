@@ -1,6 +1,6 @@
 """What a model has forgotten, where its file has no card to say it: the record beside it, or whoever opens it, does."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,27 @@ from unclass.models.classifier import Card
 from unclass.storage import is_as_written, read_json, sha256
 
 
-def remembering(card: Card, weights: Path | None, classes: Sequence[str], images: Sequence[str]) -> Card:
-    """Return a card that also says what whoever opens the model, or the record beside it, says was forgotten."""
-    known = {} if weights is None or card.forgotten or card.forgotten_images else _said_beside(weights)
-    names = {*card.forgotten, *known.get("forgotten", ()), *(_name(card, one) for one in classes)}
-    pictures = {*card.forgotten_images, *known.get("forgotten_images", ()), *images}
-    return replace(card, forgotten=tuple(sorted(names)), forgotten_images=tuple(sorted(pictures)))
+def memory_of(card: Card) -> dict[str, Any]:
+    """Return the part of a card that must not be lost: what was to be forgotten, and what is left of it."""
+    known = {"still_known": dict(card.still_known)} if card.still_known else {}
+    return {"forgotten": [*card.forgotten], "forgotten_images": [*card.forgotten_images], **known}
+
+
+def remembering(
+    card: Card,
+    weights: Path | None,
+    classes: Sequence[str],
+    images: Sequence[str],
+    still_known: Mapping[str, float] | None = None,
+) -> Card:
+    """Return a card that also says what whoever opens the model, or the record beside it, says was to be forgotten."""
+    said = {} if weights is None or card.asked or card.forgotten_images else _said_beside(weights)
+    left = {**said.get("still_known", {}), **(still_known or {}), **card.still_known}
+    names = {*card.forgotten, *said.get("forgotten", ()), *(_name(card, one) for one in classes)} - left.keys()
+    pictures = {*card.forgotten_images, *said.get("forgotten_images", ()), *images}
+    return replace(
+        card, forgotten=tuple(sorted(names)), forgotten_images=tuple(sorted(pictures)), still_known=dict(left)
+    )
 
 
 def _said_beside(weights: Path) -> dict[str, Any]:

@@ -40,6 +40,7 @@ class Opening:
     head: str = ""
     forgotten: tuple[str, ...] = ()
     forgotten_images: tuple[str, ...] = ()
+    still_known: Mapping[str, float] = field(default_factory=dict)
 
     def open(self, weights: Path | None, classes: tuple[str, ...], shape: Shape) -> Classifier:
         """Return the classifier in a checkpoint with a card, or the one that `spec` and the weights make."""
@@ -52,7 +53,7 @@ class Opening:
         else:
             model = load(weights or "")
             model.card = replace(model.card, head=self.head or model.card.head)
-        model.card = remembering(model.card, weights, self.forgotten, self.forgotten_images)
+        model.card = remembering(model.card, weights, self.forgotten, self.forgotten_images, self.still_known)
         return model
 
     def open_alone(self, weights: Path | None) -> Classifier | None:

@@ -32,6 +32,7 @@ def rename(model: Classifier, names: Mapping[str, str]) -> None:
         card,
         classes=tuple(names.get(one, one) for one in card.classes),
         forgotten=tuple(sorted(names.get(one, one) for one in card.forgotten)),
+        still_known={names.get(one, one): share for one, share in card.still_known.items()},
     )
 
 

@@ -9,6 +9,7 @@ from torch import nn
 from unclass.errors import InputError
 from unclass.models.classifier import Classifier
 from unclass.models.export import export_model
+from unclass.models.memory import memory_of
 from unclass.models.opening import save_like
 from unclass.models.renaming import rename_in_folder
 
@@ -21,8 +22,7 @@ def write_model(
         raise InputError(
             f"a {type(model).__name__} has no card to be written with; leave `out` out and save its state_dict()"
         )
-    gone = {"forgotten": [*model.card.forgotten], "forgotten_images": [*model.card.forgotten_images]}
-    found: dict[str, Any] = {"model": str(out), **gone}  # for formats that have no card to say it
+    found: dict[str, Any] = {"model": str(out), **memory_of(model.card)}  # for formats that have no card to say it
     if left_out := save_like(model, out, source):
         found["left_out"] = left_out
     if names:
