@@ -27,8 +27,9 @@ LAYERS = (
     ("audits", "testing"),
     ("comparison",),
     ("report",),
+    ("ledger",),
     ("api",),
-    ("benchmark", "checkup", "ledger", "reproduction", "tuning"),
+    ("benchmark", "checkup", "erasing", "reproduction", "tuning"),
     ("cli",),
     ("__main__",),
 )

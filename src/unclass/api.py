@@ -28,11 +28,11 @@ from unclass.arguments import (
 from unclass.data import Batches, DataOptions, ImageData
 from unclass.errors import InputError
 from unclass.forgotten import mark_forgotten
+from unclass.ledger.erased import Asked, ledger_to_ask, remembered, tell_erased
 from unclass.methods import REFERENCE, Method
 from unclass.methods.amnesiac.recorder import UpdateRecorder, prepare_recording, recorded_size
-from unclass.methods.configure import configure, name_of, options_of
+from unclass.methods.configure import configure, name_of
 from unclass.methods.retrain import Retrain
-from unclass.metrics import accuracy
 from unclass.metrics.evaluation import Evaluation
 from unclass.models import Classifier, Opening, save, weights_digest
 from unclass.models.any_model import like
@@ -40,11 +40,18 @@ from unclass.models.export import check_format, export_path
 from unclass.models.opening import check_ending
 from unclass.models.renaming import new_names, rename
 from unclass.models.writing import write_model
-from unclass.predictions import LOOKING_BATCH, predict, predict_sets
-from unclass.records import DataSummary, ModelSummary, Record, command, environment
-from unclass.running import Outcome, Settings, describe_run, new_model, train_model, unlearn, with_findings
+from unclass.predictions import predict_sets
+from unclass.records import Record
+from unclass.running import (
+    Settings,
+    describe_run,
+    new_model,
+    train_model,
+    training_record,
+    unlearn,
+    with_findings,
+)
 from unclass.storage import Output, check_target
-from unclass.storage.typed_json import plain
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
@@ -76,6 +83,7 @@ def train(
     record_class: Classes | None = None,
     out: str | Path | None = None,
     force: bool = False,
+    ledger: Asked = None,
     tell: Callable[[str], None] | None = None,
     **recipe: Any,
 ) -> Classifier:
@@ -83,11 +91,15 @@ def train(
 
     With `out` it is written there, a record beside it. With `record_updates` the updates of every batch that holds a
     class of `record_class` are kept in that folder, for Amnesiac Unlearning; `tell` is told how large they will be.
+    A `ledger`, by default UNCLASS_LEDGER, knows images that were erased: those in the data are named before the start,
+    to `tell` or as warnings.
 
     Example: `model = unclass.train("digits", epochs=5, out="digits.safetensors")`
     """
     output = _output(out, force)
+    known = ledger_to_ask(ledger)
     images = images_of(data, data_options)
+    tell_erased(known, images, tell)
     method = configure(REFERENCE, data=images.name, preset=preset, options=recipe)
     assert isinstance(method, Retrain)
     name = model or DEFAULT_MODELS.get(images.name, "resnet-18")
@@ -100,7 +112,7 @@ def train(
                 Path(record_updates), record_class, images, method, fresh, settings, tell or (lambda line: None)
             )
         trained, outcome = train_model(fresh, images, method, engine, settings)
-        record = _training_record(trained, images, method, outcome, settings, engine)
+        record = training_record(trained, images, method, outcome, settings, engine)
         if output is not None and distributed.is_first():
             save(trained, output.given[0])
             record = replace(record, written={"model": str(output.given[0]), "sha256": output.digests()})
@@ -131,6 +143,8 @@ def forget(
     export: str | None = None,
     rename_class: str | None = None,
     force: bool = False,
+    ledger: Asked = None,
+    tell: Callable[[str], None] | None = None,
     **options: Any,
 ) -> nn.Module:
     """Return a model like the given one that has forgotten the classes. The given one stays as it is.
@@ -141,17 +155,22 @@ def forget(
     test images. With `forget_only` it holds only what is to be forgotten. `forget_list` names the images to go, if not
     all of the classes do. With `out` the model is written there in the form that it came in, a record beside it, with
     the scores before and after unless `evaluated` is false. `rename_class` stands in place of the forgotten name in the
-    model's card, and so in what is written. `options` are the method's.
+    model's card, and so in what is written. A `ledger`, by default UNCLASS_LEDGER and none with False, knows what the
+    file of a model was to forget, and images that were erased: those in the data are named before the start, to `tell`
+    or as warnings. `options` are the method's.
 
     Example: `forgotten = unclass.forget(model, loader, classes="deer")`
     """
     check_format(export)
     source = None if isinstance(model, nn.Module) else _source(model, opening)
     output = _output(out, force, source, export)
+    known = ledger_to_ask(ledger)
+    opening = remembered(known, source, opening or Opening()) if known is not None else opening
     case = case_for(
         model, data, classes, head=head, forget_only=forget_only, forget_list=forget_list,
         data_options=data_options, opening=opening,
     )  # fmt: skip
+    tell_erased(known, case.data, tell)
     names = _new_names(case, rename_class)
     chosen = method_for(case.given, case.data, method, preset, options)
     settings = Settings(seed, batch_size_of(data, batch_size), case.workers)
@@ -267,29 +286,3 @@ def _recorder(
     prepare_recording(folder, size)
     tell(f"recording {count:,} updates: {size / 1e9:,.2f} GB in {folder}")
     return UpdateRecorder(folder, wanted)
-
-
-def _training_record(
-    model: Classifier, images: ImageData, recipe: Retrain, outcome: Outcome, settings: Settings, engine: Engine
-) -> Record:
-    """Return what was trained on what, with the accuracy on the test images."""
-    test = accuracy(predict(model, Batches(images.test, LOOKING_BATCH, workers=settings.workers), engine, "testing"))
-    done = outcome.steps / len(Batches(images.train, settings.batch_size)) * len(images.train)
-    return Record(
-        kind="train",
-        label="original",
-        data=DataSummary.of(images.describe()),
-        original=ModelSummary(weights_digest(model), plain(model.card.as_dict())),
-        method=name_of(recipe),
-        options=options_of(recipe),
-        seed=settings.seed,
-        batch_size=settings.batch_size,
-        precision=engine.precision,
-        threads=torch.get_num_threads(),
-        cost=outcome.cost(),
-        accuracy_test=test,
-        images_per_second=done / outcome.seconds,
-        weights=weights_digest(model),
-        command=command(),
-        environment=environment(),
-    )

@@ -17,9 +17,11 @@ from unclass.methods import METHODS, REFERENCE, Method, Needs
 from unclass.methods.configure import check, configure, name_of, options_of, told_options
 from unclass.methods.method import Recorder
 from unclass.methods.retrain import Retrain
+from unclass.metrics import accuracy
 from unclass.models import Card, Classifier, build, weights_digest
 from unclass.models.any_model import device_of, in_full_precision, like
 from unclass.models.any_output import untouched
+from unclass.predictions import LOOKING_BATCH, predict
 from unclass.records import Cost, DataSummary, ModelSummary, Record, SetSummary, command, environment
 from unclass.storage.typed_json import plain
 from unclass.training.engine import Engine
@@ -209,3 +211,29 @@ def with_findings(record: Record, outcome: Outcome, method: Method, data: ImageD
     left = {data.classes[index]: share for index, share in outcome.left.items()}
     remarks = (*remark_on(left), *method.remarks(outcome.findings))
     return replace(record, findings=outcome.findings, left=left, remarks=remarks)
+
+
+def training_record(
+    model: Classifier, images: ImageData, recipe: Retrain, outcome: Outcome, settings: Settings, engine: Engine
+) -> Record:
+    """Return what was trained on what, with the accuracy on the test images."""
+    test = accuracy(predict(model, Batches(images.test, LOOKING_BATCH, workers=settings.workers), engine, "testing"))
+    done = outcome.steps / len(Batches(images.train, settings.batch_size)) * len(images.train)
+    return Record(
+        kind="train",
+        label="original",
+        data=DataSummary.of(images.describe()),
+        original=ModelSummary(weights_digest(model), plain(model.card.as_dict())),
+        method=name_of(recipe),
+        options=options_of(recipe),
+        seed=settings.seed,
+        batch_size=settings.batch_size,
+        precision=engine.precision,
+        threads=torch.get_num_threads(),
+        cost=outcome.cost(),
+        accuracy_test=test,
+        images_per_second=done / outcome.seconds,
+        weights=weights_digest(model),
+        command=command(),
+        environment=environment(),
+    )

@@ -23,18 +23,18 @@ import torch
 
 from unclass.cli import run
 from unclass.data import DataOptions, load_data
+from unclass.erasing import work
+from unclass.erasing.erase import erase
+from unclass.erasing.job import Job
+from unclass.erasing.work import settings_of
 from unclass.errors import InputError
-from unclass.ledger import work
-from unclass.ledger.erase import erase
 from unclass.ledger.history import status
-from unclass.ledger.job import Job
 from unclass.ledger.keys import new_key
 from unclass.ledger.models import in_service, register, versions_of
 from unclass.ledger.pack_files import PackFiles, write_zip
 from unclass.ledger.requests import add_request, list_requests
 from unclass.ledger.store import Ledger
 from unclass.ledger.verify import verify_pack
-from unclass.ledger.work import settings_of
 from unclass.methods.retrain import Retrain
 from unclass.models import Opening, save
 from unclass.running import Settings, new_model, train_model

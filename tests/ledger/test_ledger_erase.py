@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from unclass.data import DataOptions
+from unclass.erasing import erase as module
+from unclass.erasing.erase import erase
+from unclass.erasing.job import Job
+from unclass.erasing.work import settings_of
 from unclass.errors import InputError
-from unclass.ledger import erase as module
-from unclass.ledger.erase import erase
 from unclass.ledger.history import history, status
-from unclass.ledger.job import Job
 from unclass.ledger.models import in_service, register, roll_back
 from unclass.ledger.requests import add_request, list_requests
 from unclass.ledger.store import Ledger
 from unclass.ledger.verify import verify_pack
-from unclass.ledger.work import settings_of
 from unclass.models import Classifier, Opening, save
 from unclass.training.engine import Engine
 

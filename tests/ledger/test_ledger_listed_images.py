@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from unclass.audits.result import Audit
 from unclass.data import ImageData, ImageSet, Split
-from unclass.ledger.listed_images import audit_images, same_shares
+from unclass.erasing.listed_images import audit_images, same_shares
 from unclass.training.engine import Engine
 
 LISTED = 60

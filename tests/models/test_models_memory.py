@@ -9,15 +9,15 @@ import torch
 import unclass
 from unclass.cli import run
 from unclass.data import ImageData, Split
+from unclass.erasing.erase import erase
+from unclass.erasing.job import Job
+from unclass.erasing.work import settings_of, unlearned_in
 from unclass.errors import InputError
 from unclass.forgotten import left_by
-from unclass.ledger.erase import erase
-from unclass.ledger.job import Job
 from unclass.ledger.keys import new_key
 from unclass.ledger.models import forgotten_by, register
 from unclass.ledger.requests import add_request
 from unclass.ledger.store import Ledger
-from unclass.ledger.work import settings_of, unlearned_in
 from unclass.models import Classifier, Opening, build
 from unclass.training.engine import Engine
 

@@ -44,8 +44,8 @@ def erase(
 
     Example: unclass erase R-1 --signing-key signing.pem
     """
-    from unclass.ledger.erase import erase as run_erase
-    from unclass.ledger.job import Job
+    from unclass.erasing.erase import erase as run_erase
+    from unclass.erasing.job import Job
     from unclass.ledger.keys import is_exposed, key_path, private_key
     from unclass.ledger.pack import PackOptions
     from unclass.ledger.sigstore import sigstore_signer

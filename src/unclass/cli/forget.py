@@ -7,12 +7,11 @@ import typer
 
 from unclass.api import forget as run_forget
 from unclass.api import record_of
-from unclass.arguments import DEFAULT_METHOD, model_and_data
+from unclass.arguments import DEFAULT_METHOD
 from unclass.cli import options as o
 from unclass.cli.console import as_options, give_json, note, say
-from unclass.cli.erased import names_erased, remembered, tell_erased
 from unclass.cli.plain_options import LedgerFile
-from unclass.data import DataOptions, ImageData
+from unclass.data import DataOptions
 from unclass.forgotten import still_known
 from unclass.models import Opening
 from unclass.records import Record
@@ -60,19 +59,12 @@ def forget(
     out = out or default_out(path)
     options = o.method_options(set_) | ({} if retain_sample is None else {"retain_sample": retain_sample})
     data_options = o.with_tracker(data_options, json_)
-    images: str | ImageData = data
-    if names_erased(ledger):
-        opening = remembered(ledger, path, opening)
-        images = model_and_data(
-            path or "", data, classes, forget_only=forget_only, data_options=data_options, opening=opening
-        )[1]
-        tell_erased(ledger, images)
     model = run_forget(
-        path or "", images, classes, method,
+        path or "", data, classes, method,
         preset=preset, seed=seed, batch_size=batch_size, engine=o.with_progress(engine, json_),
         forget_only=forget_only, forget_list=forget_list, data_options=data_options,
         opening=opening, evaluated=evaluate, out=out, export=export,
-        rename_class=rename_class, force=force, **options,
+        rename_class=rename_class, force=force, ledger=ledger, tell=note, **options,
     )  # fmt: skip
     record = record_of(model)
     if json_:

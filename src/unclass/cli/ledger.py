@@ -34,9 +34,9 @@ def add(
 
     Example: unclass ledger add model.safetensors --data digits --ledger unclass.ledger
     """
+    from unclass.erasing.work import open_version, settings_of
     from unclass.ledger.models import register
     from unclass.ledger.store import Ledger, ledger_path, whoever
-    from unclass.ledger.work import open_version, settings_of
 
     if not model_file.exists():
         raise InputError(f"there is no checkpoint {model_file}; give the one that is in service")

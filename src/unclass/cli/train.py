@@ -10,9 +10,8 @@ from unclass.api import train as run_train
 from unclass.arguments import DEFAULT_MODELS
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
-from unclass.cli.erased import names_erased, tell_erased
 from unclass.cli.plain_options import LedgerFile
-from unclass.data import DataOptions, ImageData, load_data
+from unclass.data import DataOptions
 from unclass.training.engine import Engine
 
 
@@ -41,13 +40,12 @@ def train(
     """
     name = model or DEFAULT_MODELS.get(data, "resnet-18")
     data_options = o.with_tracker(data_options, json_)
-    images: str | ImageData = load_data(data, data_options) if names_erased(ledger) else data
-    tell_erased(ledger, images)
     trained = run_train(
-        images, model,
+        data, model,
         seed=seed, batch_size=batch_size, preset=preset, engine=o.with_progress(engine, json_),
         data_options=data_options, model_options=o.model_options(name, model_set),
-        record_updates=record_updates, record_class=record_class, out=out, force=force, tell=note,
+        record_updates=record_updates, record_class=record_class, out=out, force=force, ledger=ledger,
+        tell=note,
         **o.method_options(set_),
     )  # fmt: skip
     record = record_of(trained)

@@ -1,1 +1,1 @@
-"""Erasure requests as a practice: a ledger of models and requests, erasures as one unit, and their evidence."""
+"""A ledger of models, erasure requests and what became of them, and the evidence of it."""

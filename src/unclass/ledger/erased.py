@@ -1,8 +1,59 @@
-"""Erased images that data still holds: named before anybody trains on them."""
+"""What a ledger knows before anybody trains: erased images that data still holds, and what weights were to forget."""
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
 
 from unclass.data import ImageData
 from unclass.data.fingerprints import fingerprints
-from unclass.ledger.store import Ledger
+from unclass.ledger.models import forgotten_by
+from unclass.ledger.store import VARIABLE, Ledger, ledger_path
+from unclass.models import Opening
+
+Asked = str | Path | Literal[False] | None
+
+
+def ledger_to_ask(given: Asked) -> Path | None:
+    """Return the ledger that is given, or that UNCLASS_LEDGER names if it is there already; None for False."""
+    if given is False or (given is None and not os.environ.get(VARIABLE)):
+        return None
+    path = ledger_path(None if given is None else Path(given))
+    return path if given is not None or path.exists() else None
+
+
+def remembered(ledger: Path | None, weights: Path | None, opening: Opening) -> Opening:
+    """Return how to open weights, with what a ledger that holds these very bytes knows them to have forgotten."""
+    if ledger is None or weights is None or not weights.exists():
+        return opening
+    with Ledger(ledger) as opened:
+        classes, images, left = forgotten_by(opened, weights)
+    return replace(
+        opening,
+        forgotten=tuple(dict.fromkeys([*opening.forgotten, *classes])),
+        forgotten_images=tuple(dict.fromkeys([*opening.forgotten_images, *images])),
+        still_known={**left, **opening.still_known},
+    )
+
+
+def tell_erased(ledger: Path | None, data: ImageData, tell: Callable[[str], None] | None = None) -> None:
+    """Name the erased images that data holds, before anything is trained on them; as warnings if nobody is to be told.
+
+    The line reads: warning: 17 images were erased on request R-12; leave them out of the data
+    """
+    if ledger is None:
+        return
+    with Ledger(ledger) as opened:
+        found = erased_in(opened, data)
+    for request, count in found.items():
+        line = f"{count:,} {'images were' if count > 1 else 'image was'} erased on request {request}"
+        line += "; leave them out of the data"
+        if tell is None:
+            warnings.warn(line, stacklevel=3)
+        else:
+            tell(f"warning: {line}")
 
 
 def erased_in(ledger: Ledger, data: ImageData) -> dict[str, int]:
@@ -16,11 +67,3 @@ def erased_in(ledger: Ledger, data: ImageData) -> dict[str, int]:
         for request in known.get(one, []):
             found[request] = found.get(request, 0) + 1
     return dict(sorted(found.items()))
-
-
-def warnings(found: dict[str, int]) -> list[str]:
-    """Return what is to be said of them."""
-    return [
-        f"{count:,} {'images were' if count > 1 else 'image was'} erased on request {request}"
-        for request, count in found.items()
-    ]

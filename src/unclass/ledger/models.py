@@ -11,7 +11,7 @@ from typing import Any
 from unclass.errors import InputError, unknown
 from unclass.ledger.files import content_digest, copy, keep, kept_at
 from unclass.ledger.store import Ledger, log, now
-from unclass.storage import json_digest
+from unclass.storage import json_digest, real_path
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -70,7 +70,7 @@ def register(
             database.execute(
                 "UPDATE models SET settings = ? WHERE name = ?", (json.dumps(settings, sort_keys=True), name)
             )
-        version = add_version(database, name, digest, ending, card, None, str(file.resolve()), operator)
+        version = add_version(database, name, digest, ending, card, None, str(real_path(file)), operator)
         for request in _answered_by(database, version):
             answer(database, version, request)
         log(database, operator, "register", name, f"version {version.number}: {digest}")

@@ -8,7 +8,7 @@ from unclass.ledger.history import history, status
 from unclass.ledger.rendering import render
 from unclass.ledger.requests import list_requests
 from unclass.ledger.store import Ledger, now
-from unclass.storage import write_text
+from unclass.storage import real_path, write_text
 
 TONES = {"done": "passed", "failed": "failed", "overdue": "failed", "at work": "undecided", "open": "undecided"}
 
@@ -37,6 +37,6 @@ def _packs(ledger: Ledger, page: Path) -> dict[str, list[dict[str, str]]]:
     for row in rows:
         file = ledger.folder / "packs" / row["name"]
         inside = file / "regulator.html" if file.is_dir() else file
-        way = Path(os.path.relpath(inside.resolve(), page.resolve().parent)).as_posix()
+        way = Path(os.path.relpath(real_path(inside), real_path(page).parent)).as_posix()
         found.setdefault(row["request"], []).append({"name": row["name"], "way": way})
     return found

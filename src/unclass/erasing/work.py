@@ -12,15 +12,15 @@ from unclass.audits.result import Audit
 from unclass.audits.run import audit, name_roles
 from unclass.data import DataOptions, ImageData, Split, listed_rows
 from unclass.data.fingerprints import fingerprints
+from unclass.erasing.job import Job
+from unclass.erasing.listed_images import audit_images
 from unclass.forgotten import left_by
 from unclass.ledger.files import content_digest
-from unclass.ledger.job import Job
-from unclass.ledger.listed_images import audit_images
 from unclass.ledger.models import Version
 from unclass.ledger.requests import Request
 from unclass.ledger.store import Ledger
 from unclass.models import Classifier, Opening
-from unclass.storage import write_json
+from unclass.storage import real_path, write_json
 
 _PATHS = ("folder", "csv", "parquet", "hf", "webdataset")
 
@@ -34,9 +34,9 @@ def settings_of(data: str, where: DataOptions, opening: Opening) -> dict[str, An
         if field.name != "progress" and getattr(where, field.name) != getattr(default, field.name)
     }
     if where.root is not None:
-        given["root"] = str(Path(where.root).expanduser().resolve())
+        given["root"] = str(real_path(where.root))
     form, colon, path = data.partition(":")
-    spec = f"{form}:{Path(path).expanduser().resolve()}" if colon and form in _PATHS else data
+    spec = f"{form}:{real_path(path)}" if colon and form in _PATHS else data
     opened = {key: value for key, value in asdict(opening).items() if value}
     return {"data": spec, "data_options": given, "opening": opened}
 
@@ -70,7 +70,8 @@ def forget_step(ledger: Ledger, request: Request, source: Version, job: Job, fol
     unlearned = forget(
         file, images, list(request.classes), job.method, preset=job.preset, seed=job.seed, batch_size=job.batch_size,
         engine=job.engine, forget_list=list(request.images) or None, data_options=where, opening=opening,
-        out=folder / f"unlearned{source.ending}", force=True, **job.options,
+        out=folder / f"unlearned{source.ending}", force=True,
+        ledger=False, **job.options,
     )  # fmt: skip
     assert isinstance(unlearned, Classifier)
     write_json(folder / "card.json", unlearned.card.as_dict())

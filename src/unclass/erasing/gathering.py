@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-from unclass.ledger.erasures import Erasure
+from unclass.erasing.erasures import Erasure
+from unclass.erasing.job import Job
+from unclass.erasing.work import digest_and_card, settings_in, unlearned_in
 from unclass.ledger.evidence import Evidence, Model
 from unclass.ledger.files import content_digest
-from unclass.ledger.job import Job
 from unclass.ledger.store import Ledger, now
-from unclass.ledger.work import digest_and_card, settings_in, unlearned_in
 from unclass.storage import sha256
 
 

@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unclass.erasing import erasures
+from unclass.erasing.erasures import Erasure, work_folder
+from unclass.erasing.gathering import evidence_of
+from unclass.erasing.job import Job
+from unclass.erasing.work import audit_step, forget_step, images_of, unlearned_in
 from unclass.errors import InputError
-from unclass.ledger import erasures
-from unclass.ledger.erasures import Erasure, work_folder
 from unclass.ledger.files import content_digest, keep
-from unclass.ledger.gathering import evidence_of
-from unclass.ledger.job import Job
 from unclass.ledger.models import add_version, answer, answers, in_service
 from unclass.ledger.pack import write_pack
 from unclass.ledger.pack_files import write_zip
 from unclass.ledger.requests import request_named
 from unclass.ledger.store import Ledger, log, now
 from unclass.ledger.verify import ENVELOPE
-from unclass.ledger.work import audit_step, forget_step, images_of, unlearned_in
 from unclass.storage import Lock, sha256
 
 GOOD = ("passed", "passed without reference")

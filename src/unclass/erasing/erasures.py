@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unclass.erasing.job import Job
+from unclass.erasing.work import unlearned_in
 from unclass.errors import InputError
 from unclass.ledger.files import content_digest
-from unclass.ledger.job import Job
 from unclass.ledger.models import Version, in_service, version_by_id
 from unclass.ledger.requests import Request, request_named
 from unclass.ledger.store import Ledger, log, now
-from unclass.ledger.work import unlearned_in
 
 # begun → forgotten → audited → packed → finished; failed waits for a decision, abandoned was begun for another version.
 OVER = ("finished", "abandoned")

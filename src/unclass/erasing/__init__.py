@@ -1,0 +1,1 @@
+"""Erasing on request, as one unit: forget, audit, evidence, new version."""
