@@ -1,12 +1,15 @@
 """Commands on tiny models for a while, with faults injected at random: nothing is lost, nothing grows.
 
-Each command runs in a process of its own, forked from one that has imported everything. A fault is a kill at a random
-moment, a disk that fills up, too little memory, or a clock that jumps. After a fault the output must be whole or
-absent, and the same command without a fault must go on and succeed. Run it with: make soak MINUTES=10
+Each command runs in a process of its own, forked from one that has run every kind of command once, since what they
+import takes longer than what they do; LANES of these work side by side, each in a folder of its own. A fault is a kill
+at a random moment, a disk that fills up, too little memory, or a clock that jumps. After a fault the output must be
+whole or absent, and the same command without a fault must go on and succeed. What must not grow: the memory of the
+process that lives on, the memory that a command takes, the files in the folder. Run it with: make soak MINUTES=10
 """
 
 import argparse
 import json
+import multiprocessing
 import os
 import random
 import resource
@@ -16,7 +19,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import redirect_stdout, suppress
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -28,6 +33,9 @@ from unclass.storage import settle
 FAULTS = ("none", "kill", "kill", "kill", "disk", "memory", "clock")
 METHODS = ("boundary-shift", "boundary-shrink", "finetune", "random-labels", "negative-gradient", "logit-mask")
 QUICK = ["--per-class", "12", "--quiet", "--json"]
+TINY = ["--set", "epochs=2", "--model-set", "width=4"]
+LANES = 2
+GROWTH = 1.1  # of memory and files, from the first third of the commands to the last
 
 
 def commands(draw: random.Random, folder: Path) -> tuple[list[str], list[Path]]:
@@ -35,10 +43,12 @@ def commands(draw: random.Random, folder: Path) -> tuple[list[str], list[Path]]:
     original = str(folder / "original.safetensors")
     name = draw.randrange(6)
     about = ["--data", "digits", "--class", str(draw.randrange(10))]
-    kind = draw.choice((*["forget"] * 10, *["evaluate"] * 3, *["train"] * 3, "audit"))
+    kind = draw.choice((*["forget"] * 20, *["evaluate"] * 8, *["train"] * 8, *["status"] * 3, "audit"))
+    if kind == "status":
+        return ["status", "--ledger", str(folder / "unclass.ledger")], []
     if kind == "train":
         out = folder / f"t{name}.safetensors"
-        options = ["--set", "epochs=2", "--model-set", "width=4", "--seed", str(name), "--force"]
+        options = [*TINY, "--seed", str(name), "--force"]
         return ["train", "digits", "--out", str(out), *options, *QUICK], [out, out.with_suffix(".json")]
     if kind == "evaluate":
         return ["evaluate", original, *about, *QUICK], []
@@ -71,8 +81,8 @@ def child(arguments: list[str], fault: str, draw: random.Random) -> None:
     os._exit(run(arguments))
 
 
-def start(arguments: list[str], fault: str, draw: random.Random) -> int:
-    """Run a command in a process of its own and return its exit code, or minus the signal that ended it."""
+def start(arguments: list[str], fault: str, draw: random.Random) -> tuple[int, int]:
+    """Run a command in a process of its own; return its exit code, or minus the signal that ended it, and its peak."""
     process = os.fork()
     if not process:
         try:
@@ -83,7 +93,8 @@ def start(arguments: list[str], fault: str, draw: random.Random) -> int:
         time.sleep(draw.random() * draw.choice((0.05, 0.3, 1.0)))
         with suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    _, status, used = os.wait4(process, 0)
+    return os.waitstatus_to_exitcode(status), used.ru_maxrss
 
 
 def problem(files: list[Path]) -> str:
@@ -100,40 +111,105 @@ def problem(files: list[Path]) -> str:
     return ""
 
 
-def soak(minutes: float, seed: int) -> int:
+@dataclass
+class Found:
+    """What came of the commands of a lane, and after each: kilobytes held here, taken by it, and on the disk."""
+
+    ended: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    sizes: dict[str, list[int]] = field(default_factory=lambda: {"held": [], "taken": [], "on disk": []})
+
+    def judge_growth(self) -> None:
+        """Say what is larger in the last third of the commands than in the second, in which all kinds have run."""
+        for what, sizes in self.sizes.items():
+            third = len(sizes) // 3
+            before, after = sorted(sizes[third : 2 * third]), sorted(sizes[2 * third :])
+            if third >= 20 and after[len(after) // 2] > GROWTH * before[len(before) // 2]:
+                self.wrong.append(f"{what} grew from {before[len(before) // 2]:,} to {after[len(after) // 2]:,}")
+
+
+def import_everything(folder: Path) -> None:
+    """Run every kind of command once in this process, and write the model that the others start from."""
+    original, about = str(folder / "original.safetensors"), ["--data", "digits", "--class", "3", *QUICK]
+    first = (
+        ["train", "digits", "--out", original, *TINY, *QUICK],
+        ["forget", original, *about, "--out", str(folder / "first.safetensors")],
+        ["evaluate", original, *about],
+        ["audit", original, "--original", original, *about, "--out", str(folder / "first")],
+        ["ledger", "add", original, "--data", "digits", *QUICK[:2], "--ledger", str(folder / "unclass.ledger")],
+        ["status", "--ledger", str(folder / "unclass.ledger")],
+    )
+    for arguments in first:
+        with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+            code = run(arguments)
+        if code not in (0, 1):
+            raise SystemExit(f"exit {code} without any fault: {' '.join(arguments)}")
+
+
+def one_more(draw: random.Random, folder: Path, found: Found) -> None:
+    """Run a command under a fault, look at what it left, and run it again without."""
+    arguments, files = commands(draw, folder)
+    fault, words = draw.choice(FAULTS), " ".join(arguments)
+    code, taken = start(arguments, fault, draw)
+    found.ended[f"{fault}: exit {code}"] += 1
+    if code in (99, -signal.SIGSEGV, -signal.SIGABRT) or (fault in ("none", "clock") and code not in (0, 1)):
+        found.wrong.append(f"{fault}, exit {code}: {words}")
+    if what := problem(files):
+        found.wrong.append(f"{fault}, {what}: {words}")
+    if fault != "none":
+        again, taken = start(arguments, "none", draw)
+        found.ended[f"again: exit {again}"] += 1
+        if again not in (0, 1):
+            found.wrong.append(f"{fault}, then again exit {again}: {words}")
+    held = Path("/proc/self/statm").read_text().split()[1] if sys.platform == "linux" else "0"
+    found.sizes["held"].append(int(held) * resource.getpagesize() // 1024)
+    found.sizes["on disk"].append(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) // 1024)
+    if arguments[0] == "forget":  # of one kind, so that the same is compared
+        found.sizes["taken"].append(taken)
+
+
+def lane(folder: Path, end: float, seed: int) -> Found:
+    """Run commands in a folder until the time is over."""
+    draw, found = random.Random(seed), Found()
+    while time.monotonic() < end:
+        one_more(draw, folder, found)
+    found.left = [
+        path.name for path in folder.rglob("*") if path.name.startswith(".") or path.suffix in (".part", ".resume")
+    ]
+    found.judge_growth()
+    return found
+
+
+def soak(minutes: float, seed: int, lanes: int) -> int:
     """Run commands until the time is over; print what was done, and return 1 if anything went wrong."""
-    draw, folder = random.Random(seed), Path(tempfile.mkdtemp(prefix="soak-"))
+    folder, end = Path(tempfile.mkdtemp(prefix="soak-")), time.monotonic() + 60 * minutes
     os.environ["UNCLASS_CACHE"] = str(folder / "cache")
     torch.set_num_threads(1)
-    options = ["--set", "epochs=3", "--model-set", "width=4", *QUICK]
-    assert start(["train", "digits", "--out", str(folder / "original.safetensors"), *options], "none", draw) == 0
-    with redirect_stdout(None):  # its imports are those of all
-        run(["evaluate", str(folder / "original.safetensors"), "--data", "digits", "--class", "3", *QUICK])
-    done, wrong, end = Counter[str](), list[str](), time.monotonic() + 60 * minutes
-    while time.monotonic() < end:
-        arguments, files = commands(draw, folder)
-        fault = draw.choice(FAULTS)
-        code = start(arguments, fault, draw)
-        done[f"{fault}: exit {code}"] += 1
-        if code in (99, -signal.SIGSEGV, -signal.SIGABRT) or (fault in ("none", "clock") and code not in (0, 1)):
-            wrong.append(f"{fault}, exit {code}: {' '.join(arguments)}")
-        if what := problem(files):
-            wrong.append(f"{fault}, {what}: {' '.join(arguments)}")
-        if fault != "none" and (again := start(arguments, "none", draw)) not in (0, 1):
-            wrong.append(f"{fault}, then again exit {again}: {' '.join(arguments)}")
-    left = [path.name for path in folder.rglob("*") if path.name.startswith(".") or path.suffix in (".part", ".resume")]
-    count = sum(done.values())
-    print(f"{count} commands with faults, seed {seed}: {dict(sorted(done.items()))}")
-    print(f"{len(wrong)} went wrong; {len(left)} files left over; {len(list(folder.rglob('*')))} files in all")
+    (folder / "0").mkdir()
+    import_everything(folder / "0")
+    for number in range(1, lanes):
+        shutil.copytree(folder / "0", folder / str(number))
+    with ProcessPoolExecutor(lanes, multiprocessing.get_context("fork")) as pool:
+        running = [pool.submit(lane, folder / str(number), end, seed + number) for number in range(lanes)]
+        results = [one.result() for one in running]
+    wrong = [line for one in results for line in one.wrong]
+    ended = sum((one.ended for one in results), Counter[str]())
+    print(f"{sum(ended.values())} commands in {lanes} lanes, seed {seed}: {dict(sorted(ended.items()))}")
+    print(f"{len(wrong)} went wrong; {sum(len(one.left) for one in results)} files left over")
+    for what in results[0].sizes:
+        spans = [f"{one.sizes[what][0]:,} to {one.sizes[what][-1]:,}" for one in results if one.sizes[what]]
+        print(f"{what}, kilobytes from the first command to the last: {', '.join(spans)}")
     for line in wrong[:20]:
         print(f"  {line}")
     shutil.rmtree(folder)
-    return 1 if wrong else 0
+    return 1 if wrong or any(one.left for one in results) else 0
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--lanes", type=int, default=LANES)
     given = parser.parse_args()
-    sys.exit(soak(given.minutes, given.seed))
+    sys.exit(soak(given.minutes, given.seed, given.lanes))

@@ -263,7 +263,7 @@ def test_train_forget_and_evaluate_go_hand_in_hand(here: Path, capsys: pytest.Ca
     where = ("m.safetensors", "--data", "digits", "--class", "3")
     forgotten = ask("forget", *where, "--method", "finetune", "--set", "epochs=1", "--out", "n.safetensors")
     assert forgotten["options"]["epochs"] == 1 and forgotten["original"]["weights"] == trained["weights"]
-    assert load("n.safetensors").card.forgotten == ("3",)
+    assert load("n.safetensors").card.asked == ("3",)
     assert list(load_file("n.safetensors")) == list(load_file("m.safetensors"))
     record = json.loads(Path("n.json").read_text())
     assert {key: record[key] for key in forgotten} == forgotten
@@ -272,16 +272,16 @@ def test_train_forget_and_evaluate_go_hand_in_hand(here: Path, capsys: pytest.Ca
 
 
 def test_people_get_sentences_and_per_cents(checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([str(part) for part in forget(checkpoint, "--method", "negative-gradient")]) == 0
+    assert run([str(part) for part in forget(checkpoint, "--method", "logit-mask")]) == 0
     text = capsys.readouterr().out
-    assert "new.safetensors: forgot 3 with negative-gradient in" in text
+    assert "new.safetensors: forgot 3 with logit-mask in" in text
     assert "accuracy forget test" in text and "attack success rate" in text and "%" in text
 
 
 def test_force_replaces_the_output(checkpoint: Path, here: Path) -> None:
     (here / "new.safetensors").write_text("old")
     assert run([str(part) for part in forget(checkpoint, "--force", "--set", "epochs=1", "--json")]) == 0
-    assert load("new.safetensors").card.forgotten == ("3",)
+    assert load("new.safetensors").card.asked == ("3",)
 
 
 def test_recorded_updates_lead_to_amnesiac(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

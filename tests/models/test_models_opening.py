@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 from unclass.cli import run
 from unclass.errors import InputError
 from unclass.extras import library
-from unclass.models import Card, load, open_model, save
+from unclass.models import Card, Opening, load, open_model, save
 from unclass.models.classifier import Classifier
 from unclass.models.origins import IMAGENET, make_network
 
@@ -82,7 +82,7 @@ def test_a_hugging_face_folder_comes_back_as_one_that_transformers_opens(vit: Pa
     assert {key: tensor.shape for key, tensor in before.items()} == {key: one.shape for key, one in after.items()}
     served = transformers.AutoModelForImageClassification.from_pretrained(vit.parent / "after").eval()
     opened = open_model("hf:after", classes=DIGITS, shape=GREY)
-    assert opened.card.mean == (0.3,) and opened.card.std == (0.2,) and opened.card.forgotten == ("3",)
+    assert opened.card.mean == (0.3,) and opened.card.std == (0.2,) and opened.card.asked == ("3",)
     x = torch.rand(2, 1, 8, 8)
     torch.testing.assert_close(opened(x), served((x - 0.3) / 0.2).logits)
     assert run(["evaluate", "after", *FORGET[:6]]) == 0
@@ -135,3 +135,29 @@ def test_nothing_is_fetched() -> None:
 def test_a_missing_library_names_its_extra() -> None:
     with pytest.raises(InputError, match=r"not_there is not installed .*pip install 'unclass\[timm\]'"):
         library("not_there", "timm")
+
+
+def test_a_hugging_face_folder_remembers_what_it_forgot_when_transformers_saves_it_again(vit: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    eight = ["8" if word == "3" else word for word in FORGET]
+    assert run(["forget", "--model", "hf:vit", "--out", "after", *FORGET, "--no-evaluate"]) == 0
+    again = transformers.AutoModelForImageClassification.from_pretrained("after")
+    again.save_pretrained("again")
+    assert Opening("hf:again").open(None, DIGITS, GREY).card.asked == ("3",)
+    assert run(["forget", "again", "--out", "twice", *eight, "--no-evaluate"]) == 0
+    assert Opening("hf:twice").open(None, DIGITS, GREY).card.asked == ("3", "8")
+    config = json.loads(Path("twice/config.json").read_text())
+    Path("twice/config.json").write_text(json.dumps({**config, "unclass": {"forgotten": 7}}))
+    assert run(["evaluate", "twice", *FORGET[:6]]) == 0  # the card says it as well
+    Path("again/config.json").write_text(json.dumps({**config, "unclass": {"forgotten": 7}}))
+    with pytest.raises(InputError, match=r"unclass\.forgotten is int, not"):
+        Opening("hf:again").open(None, DIGITS, GREY)
+
+
+def test_a_class_that_is_given_another_name_has_it_in_the_folder_s_configuration_too(vit: Path) -> None:
+    given = [*FORGET, "--rename-class", "erased", "--no-evaluate", "--out", "after"]
+    assert run(["forget", "--model", "hf:vit", *given]) == 0
+    config = json.loads(Path("after/config.json").read_text())
+    assert config["id2label"]["3"] == "erased" and "3" not in config["label2id"] and config["label2id"]["erased"] == 3
+    opened = Opening("hf:after").open(None, DIGITS, GREY)
+    assert opened.card.classes[3] == "erased" and opened.card.asked == ("erased",)

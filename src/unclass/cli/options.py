@@ -34,7 +34,7 @@ DATA_HELP = (
 _NO_METHODS_OPTIONS = {
     "model", "data", "classes", "method", "preset", "seed", "batch_size", "engine", "device", "head", "forget_only",
     "forget_list", "data_options", "opening", "evaluated", "out", "export", "rename_class", "force", "tell",
-    "model_options", "record_updates", "record_class", "precision",
+    "model_options", "record_updates", "record_class", "precision", "ledger",
 }  # fmt: skip
 _DATA, _MODEL, _ENGINE = "Data", "Model", "Computing"
 

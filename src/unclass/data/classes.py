@@ -86,7 +86,8 @@ def match(classes: tuple[str, ...], labels: Tensor, where: str, options: DataOpt
             raise InputError(f"{where} has labels up to {len(classes) - 1}, the model has {len(known)} classes only")
         return known, labels
     if extra := [name for name in classes if name not in known]:
-        raise InputError(f"{where} has classes that the model lacks: {_listed(extra, known)}; {_known(known)}")
+        gone = "; if it forgot them under another name, take them out of the data" if options.gone else ""
+        raise InputError(f"{where} has classes that the model lacks: {_listed(extra, known)}; {_known(known)}{gone}")
     if not options.only and (missing := [name for name in known if name not in {*classes, *options.gone}]):
         raise InputError(f"{where} has no images of {_listed(missing)}, which the model knows; add them")
     return known, torch.tensor([known.index(name) for name in classes])[labels]

@@ -1,13 +1,18 @@
-"""What a model has forgotten, where its file has no card to say it: the record beside it, or whoever opens it, does."""
+"""What a model has forgotten, where its file has no card to say it: whoever opens it, the record beside it or, in a
+Hugging Face folder, the configuration does, which transformers keeps when it saves the model again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from unclass.errors import InputError, unknown
 from unclass.models.classifier import Card
+from unclass.models.hugging_face_config import CONFIG, read_folder
 from unclass.storage import is_as_written, read_json, sha256
+from unclass.storage.typed_json import typed
+
+KEY = "unclass"  # in config.json
 
 
 def memory_of(card: Card) -> dict[str, Any]:
@@ -24,7 +29,8 @@ def remembering(
     still_known: Mapping[str, float] | None = None,
 ) -> Card:
     """Return a card that also says what whoever opens the model, or the record beside it, says was to be forgotten."""
-    said = {} if weights is None or card.asked or card.forgotten_images else _said_beside(weights)
+    nobody = weights is None or card.asked or card.forgotten_images
+    said = {} if nobody or weights is None else _said_beside(weights) or _said_inside(weights)
     left = {**said.get("still_known", {}), **(still_known or {}), **card.still_known}
     names = {*card.forgotten, *said.get("forgotten", ()), *(_name(card, one) for one in classes)} - left.keys()
     pictures = {*card.forgotten_images, *said.get("forgotten_images", ()), *images}
@@ -45,6 +51,20 @@ def _said_beside(weights: Path) -> dict[str, Any]:
     except (InputError, OSError, KeyError, TypeError, AttributeError):  # there is none, or it is something else
         return {}
     return dict(written) if same and is_as_written(record) else {}
+
+
+def _said_inside(weights: Path) -> dict[str, Any]:
+    """Return what the configuration of a folder says that its model was to forget."""
+    path = weights / CONFIG
+    found = read_folder(weights).options.get(KEY) if path.is_file() else None
+    return {} if found is None else asdict(typed(_Memory, found, f"{path}, {KEY}"))
+
+
+@dataclass(frozen=True)
+class _Memory:
+    forgotten: tuple[str, ...] = ()
+    forgotten_images: tuple[str, ...] = ()
+    still_known: Mapping[str, float] = field(default_factory=dict)
 
 
 def _name(card: Card, given: str) -> str:

@@ -14,13 +14,14 @@ from unclass.models.any_output import looking
 from unclass.models.checkpoint import card_of, filled, load, save
 from unclass.models.classifier import MODELS, Card, Classifier, build
 from unclass.models.hugging_face import known_classes, known_data
-from unclass.models.hugging_face_config import inside
-from unclass.models.memory import remembering
+from unclass.models.hugging_face_config import CONFIG, inside
+from unclass.models.memory import KEY, memory_of, remembering
 from unclass.models.origins import SOURCES, Shape, known_normalisation, make_network
 from unclass.models.output_count import output_count
+from unclass.models.renaming import renamed
 from unclass.models.room import Room
 from unclass.models.weights_file import WeightsFile, is_torch, read_weights_file
-from unclass.storage import read_json, user_path, write_atomically
+from unclass.storage import read_json, user_path, write_atomically, write_json
 
 INDEX = "model.safetensors.index.json"
 HF_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -53,7 +54,8 @@ class Opening:
         else:
             model = load(weights or "")
             model.card = replace(model.card, head=self.head or model.card.head)
-        model.card = remembering(model.card, weights, self.forgotten, self.forgotten_images, self.still_known)
+        place = weights or self.own_weights()
+        model.card = remembering(model.card, place, self.forgotten, self.forgotten_images, self.still_known)
         return model
 
     def open_alone(self, weights: Path | None) -> Classifier | None:
@@ -181,15 +183,18 @@ def check_ending(out: Path, weights: Path | None) -> None:
         raise InputError(f"{weights} is a torch.save file and keeps its format; end `out` in {weights.suffix or '.pt'}")
 
 
-def save_like(model: Classifier, out: Path, weights: Path | None) -> list[str]:
+def save_like(model: Classifier, out: Path, weights: Path | None, names: Mapping[str, str] | None = None) -> list[str]:
     """Write a classifier as `weights` is written, and return what of that file was left out.
 
-    A Hugging Face folder comes out as such a folder, with its configuration, unless `out` has an ending.
+    A Hugging Face folder comes out as such a folder, with its configuration, unless `out` has an ending. The
+    configuration calls classes by their new `names`, and says what was to be forgotten: transformers keeps that.
     """
     like = None if weights is None else weights_file(weights)
     if like is not None and weights is not None and weights.is_dir() and not out.suffix:
         for path in sorted(weights.glob("*.json")):
-            if path.name != INDEX:
+            if path.name == CONFIG:
+                write_json(out / CONFIG, {**renamed(read_json(path), names or {}), KEY: memory_of(model.card)})
+            elif path.name != INDEX:
                 write_atomically(out / path.name, lambda file, path=path: shutil.copyfile(path, file))  # type: ignore[misc]
         out = out / like.path.name
     save(model, out, like)

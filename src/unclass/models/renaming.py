@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from unclass.errors import InputError
 from unclass.models.classifier import Classifier
-from unclass.models.hugging_face_config import CONFIG
-from unclass.storage import read_json, write_json
 
 
 def new_names(classes: Sequence[str], forgotten: Sequence[str], name: str) -> dict[str, str]:
@@ -36,16 +33,13 @@ def rename(model: Classifier, names: Mapping[str, str]) -> None:
     )
 
 
-def rename_in_folder(folder: Path, names: Mapping[str, str]) -> None:
-    """Call classes otherwise in the configuration of a Hugging Face folder: id2label, label2id, label_names."""
-    path = folder / CONFIG
-    if not path.is_file():
-        return
-    content: dict[str, Any] = read_json(path)
+def renamed(configuration: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a Hugging Face configuration that calls classes otherwise: in id2label, label2id and label_names."""
+    content = dict(configuration)
     if isinstance(content.get("id2label"), dict):
         content["id2label"] = {key: names.get(value, value) for key, value in content["id2label"].items()}
     if isinstance(content.get("label2id"), dict):
         content["label2id"] = {names.get(key, key): value for key, value in content["label2id"].items()}
     if isinstance(content.get("label_names"), list):
         content["label_names"] = [names.get(one, one) for one in content["label_names"]]
-    write_json(path, content)
+    return content

@@ -11,7 +11,6 @@ from unclass.models.classifier import Classifier
 from unclass.models.export import export_model
 from unclass.models.memory import memory_of
 from unclass.models.opening import save_like
-from unclass.models.renaming import rename_in_folder
 
 
 def write_model(
@@ -23,10 +22,9 @@ def write_model(
             f"a {type(model).__name__} has no card to be written with; leave `out` out and save its state_dict()"
         )
     found: dict[str, Any] = {"model": str(out), **memory_of(model.card)}  # for formats that have no card to say it
-    if left_out := save_like(model, out, source):
+    if left_out := save_like(model, out, source, names):
         found["left_out"] = left_out
     if names:
-        rename_in_folder(out, names)
         found["renamed"] = dict(names)
     if export is not None:
         path, difference = export_model(model, out, export)
