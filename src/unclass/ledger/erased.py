@@ -18,10 +18,11 @@ Asked = str | Path | Literal[False] | None
 
 def ledger_to_ask(given: Asked) -> Path | None:
     """Return the ledger that is given, or that UNCLASS_LEDGER names if it is there already; None for False."""
-    if given is False or (given is None and not os.environ.get(VARIABLE)):
+    by_variable = os.environ.get(VARIABLE, "")
+    if given is False or not (given or by_variable):
         return None
-    path = ledger_path(None if given is None else Path(given))
-    return path if given is not None or path.exists() else None
+    path = ledger_path(Path(given or by_variable))
+    return path if str(path) != by_variable or path.exists() else None  # the first command comes before the ledger
 
 
 def remembered(ledger: Path | None, weights: Path | None, opening: Opening) -> Opening:
