@@ -24,6 +24,7 @@ cells, originals, recording = (
     import_module(f"unclass.comparison.{name}") for name in ("cells", "originals", "recording")
 )
 NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+RECIPE, NETWORK = {"epochs": 1}, {"width": 0.1}
 FIGURES = ("attack-success", "time", "decision-space", "entropy", "recalibration")
 
 
@@ -56,7 +57,8 @@ def out(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def command(root: Path, out: Path, *more: str, what: str = "cifar10") -> int:
     always = ["--root", str(root), "--out", str(out), "--precision", "float32", "--workers", "0"]
-    return run(["paper", what, *always, *more])
+    small = [f"--set=epochs={RECIPE['epochs']}", f"--model-set=width={NETWORK['width']}"]
+    return run(["paper", what, *always, *small, *more])
 
 
 @pytest.fixture
@@ -149,7 +151,7 @@ def opened(out: Path, root: Path) -> Any:
     setup = read_setup(find("cifar10")[0], "smoke")
     experiments = [read_experiment(file) for file in find("cifar10")[1]]
     data = load(setup, DataOptions(root))
-    plans = make_plans(setup, experiments, data, out, recipe={}, model_options={})
+    plans = make_plans(setup, experiments, data, out, recipe=RECIPE, model_options=NETWORK)
     return setup, experiments, plans, list_jobs(setup, experiments, plans)
 
 
@@ -157,9 +159,7 @@ SETUP = """
 title = "Mine"
 data = "cifar10"
 model = "all-cnn"
-model_options = { width = 0.1 }
 [scale.smoke]
-recipe = { epochs = 1 }
 runs = [{ class = "deer", seeds = [0, 1] }, { class = "cat", seeds = [1] }]
 seeds_of = { amnesiac = [1] }
 without = { fisher = "too slow" }
@@ -247,4 +247,5 @@ def test_recording_is_timed_for_each_step(tmp_path: Path) -> None:
 @pytest.mark.real
 @pytest.mark.skipif("UNCLASS_CIFAR10" not in os.environ, reason="UNCLASS_CIFAR10 names no folder with CIFAR-10")
 def test_smoke_on_the_real_pictures(tmp_path: Path) -> None:
-    assert command(Path(os.environ["UNCLASS_CIFAR10"]), tmp_path / "out") == 0
+    where = ["--root", os.environ["UNCLASS_CIFAR10"], "--out", str(tmp_path / "out")]
+    assert run(["paper", "cifar10", *where, "--precision", "float32", "--workers", "0"]) == 0
