@@ -129,7 +129,7 @@ def test_a_run_that_was_edited_or_swapped_is_in_no_table(root: Path, out: Path, 
     content["cost"]["seconds"] /= 100
     record.write_text(json.dumps(content), encoding="utf-8")
     shutil.copy(runs / "retrain" / "seed0" / "model.safetensors", runs / "boundary-shrink" / "seed0")
-    assert command(root, copy, "--no-run") == 0
+    assert command(root, copy, "--no-run", what="cifar10/table1") == 0
     case = json.loads((copy / "summary.json").read_text(encoding="utf-8"))["cases"][0]
     done = {row["method"]: row["runs"] for row in case["rows"]}
     assert (done["finetune"], done["boundary-shrink"], done["boundary-expanding"]) == (1, 1, 2)
