@@ -26,8 +26,8 @@ OPTIONS: dict[str, dict[str, float]] = {
     "retrain": {"epochs": 8, "lr": 0.1},
     "finetune": {"epochs": 4, "lr": 0.2},
     "random-labels": {"epochs": 6, "lr": 0.02},
-    "negative-gradient": {"epochs": 4, "lr": 0.01},
-    "boundary-shrink": {"epochs": 6, "lr": 0.02},
+    "negative-gradient": {"epochs": 4, "lr": 0.003},
+    "boundary-shrink": {"epochs": 6, "lr": 0.007},
     "boundary-expanding": {"epochs": 6, "lr": 0.05},
     "bad-teacher": {"epochs": 4, "lr": 0.03},
 }  # strong enough to do something on forty tiny digits of each class
