@@ -53,7 +53,7 @@ def commands(draw: random.Random, folder: Path) -> tuple[list[str], list[Path]]:
     if kind == "evaluate":
         return ["evaluate", original, *about, *QUICK], []
     if kind == "audit":
-        out = folder / f"audit{name}"
+        out = folder / "first"  # audits are rare: more places would fill up late and look like growth
         arguments = ["audit", original, "--original", original, *about, "--out", str(out), *QUICK]
         return arguments, [out / "audit.json", out / "report.html"]
     out = folder / f"f{name}.safetensors"
