@@ -24,7 +24,7 @@ def test_features_stand_apart_where_that_is_asked_for(model, split, engine):
     x, _ = next(iter(forget))
     data = TrainingData(forget, Withheld("D_r"), (3,))
     without, apart = (
-        Spotter(epochs=30, lr=0.02, weight_decay=0.0, dispersion=d)(model, data, engine) for d in (0.0, 3.0)
+        Spotter(epochs=30, lr=0.01, weight_decay=0.0, dispersion=d)(model, data, engine) for d in (0.0, 6.0)
     )
     assert alignment(features(apart, x)) < alignment(features(without, x)) - 0.05
 
