@@ -19,13 +19,14 @@ def stand_ins(part: nn.Module, features: Tensor, classes: tuple[int, ...], engin
     A few steps down CE(y, p), y being the other classes in turn, and down the distance between the moments that each
     batch norm is given and its running statistics: what DeepInversion (Yin et al. 2020) does with pictures.
     """
-    z = features.float().clone().requires_grad_(True)
-    adam = torch.optim.Adam([z], lr=max(PACE * float(features.float().std()), TINY), betas=(0.9, 0.9))
-    low, high = features.float().amin(0), features.float().amax(0)
+    start = features.float() if features.element_size() < 4 else features
+    low, high = start.amin(0), start.amax(0)
+    z = start.clone().requires_grad_(True)
+    adam = torch.optim.Adam([z], lr=max(PACE * float(start.std()), TINY), betas=(0.9, 0.9))
     wanted = None
     for _ in range(STEPS):
         with engine.arithmetic(), Distances() as seen:
-            logits = part(z).float()
+            logits = part(z.to(features.dtype)).float()
         wanted = others(logits.shape[1], classes, len(z)).to(z.device) if wanted is None else wanted
         value = WEIGHT * F.cross_entropy(logits, wanted) + sum(seen.found)
         (z.grad,) = torch.autograd.grad(len(z) * value, z)
