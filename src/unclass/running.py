@@ -93,10 +93,13 @@ def trained_card(model: Classifier, data: ImageData, recipe: Retrain, settings: 
     return replace(model.card, trained_on=summary, recipe=done)
 
 
-def unlearn(model: nn.Module, split: Split, method: Method, engine: Engine, settings: Settings) -> Outcome:
+def unlearn(
+    model: nn.Module, split: Split, method: Method, engine: Engine, settings: Settings, *, look: bool = True
+) -> Outcome:
     """Run a method on a split; the given model is left as it is. One in half precision is unlearned in 32 bits.
 
-    What the model had forgotten before is no part of D_r, and an error if it comes back.
+    What the model had forgotten before is no part of D_r, and an error if it comes back. Without `look` nobody looks at
+    what is left of the classes: a bench measures the method alone.
     """
 
     def batches(images: Any) -> Batches:
@@ -113,7 +116,8 @@ def unlearn(model: nn.Module, split: Split, method: Method, engine: Engine, sett
     )
     work = in_full_precision(model)
     outcome = _run(check(method), work, data, engine, settings)
-    outcome = replace(outcome, left=what_is_left(work, outcome.model, split, engine, name_of(method)))
+    if look:
+        outcome = replace(outcome, left=what_is_left(work, outcome.model, split, engine, name_of(method)))
     return outcome if work is model else replace(outcome, model=like(model, outcome.model))
 
 

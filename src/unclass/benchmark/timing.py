@@ -65,7 +65,7 @@ def time_run(model: nn.Module, split: Split, method: Method, engine: Engine, set
     """Run a method once: its seconds, and the memory it took."""
     watch = Stopwatch(time.perf_counter)
     with peak_memory() as memory:
-        outcome = unlearn(model, split, method, replace(engine, observer=watch), settings)
+        outcome = unlearn(model, split, method, replace(engine, observer=watch), settings, look=False)
     return Run(watch.cost(outcome.seconds), memory)
 
 
@@ -88,7 +88,7 @@ def count_operations(
     """Run a method once under a counter, which slows it a little: its floating-point operations, and its seconds."""
     with Work() as counter:
         watch = Stopwatch(lambda: counter.operations)
-        outcome = unlearn(model, split, method, replace(engine, observer=watch), settings)
+        outcome = unlearn(model, split, method, replace(engine, observer=watch), settings, look=False)
     return watch.cost(counter.operations), outcome.seconds
 
 
