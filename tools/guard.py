@@ -46,9 +46,8 @@ def main() -> None:
         model, _ = train_model(new_model(data, name, {}), data, recipe, Engine(), Settings(batch_size=32))
         for pace in PACES:
             points.append({"network": name, "pace": pace, **lost(model, data, pace)})
-            print(
-                *(f"{key} {one:.3f}" if isinstance(one, float) else one for key, one in points[-1].items()), flush=True
-            )
+            figures = (f"{key} {value:.3f}" for key, value in points[-1].items() if key != "network")
+            print(name, *figures, flush=True)
     print("rank correlation of moved and lost:", round(rank_correlation(points), 3))
     if given.save:
         given.save.write_text(json.dumps(points, indent=1) + "\n")
@@ -70,7 +69,7 @@ def enlarged(data: ImageData) -> ImageData:
 
 
 def lost(model: Classifier, data: ImageData, pace: float) -> dict[str, float]:
-    """Return D_rt before, how far strangers or stand-ins moved in one round at a pace, and the points that D_rt lost."""
+    """Return D_rt before, how far strangers or stand-ins moved in one round, and the points that D_rt lost."""
     split, engine, unlearned = Split.of(data, [LABEL]), Engine(), deepcopy(model).eval()
     before = accuracy(predict(model, Batches(split.retain_test), engine))
     method = BoundaryShift(pace=pace)
