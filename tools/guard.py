@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
+from scipy.stats import spearmanr
 
 from unclass.data import Batches, DataOptions, ImageData, ImageSet, Split, TrainingData, Withheld, load_data
 from unclass.methods.boundary_shift import BoundaryShift
@@ -48,7 +49,8 @@ def main() -> None:
             points.append({"network": name, "pace": pace, **lost(model, data, pace)})
             figures = (f"{key} {value:.3f}" for key, value in points[-1].items() if key != "network")
             print(name, *figures, flush=True)
-    print("rank correlation of moved and lost:", round(rank_correlation(points), 3))
+    order = spearmanr([one["moved"] for one in points], [one["lost"] for one in points])
+    print("rank correlation of moved and lost:", round(float(order.statistic), 3))
     if given.save:
         given.save.write_text(json.dumps(points, indent=1) + "\n")
 
@@ -80,11 +82,6 @@ def lost(model: Classifier, data: ImageData, pace: float) -> dict[str, float]:
     forget_rows(tail.head, split.classes, tail.part, list(tail.batches(0)))
     after = accuracy(predict(unlearned, Batches(split.retain_test), engine))
     return {"before": 100 * before, "moved": moved, "lost": 100 * (before - after)}
-
-
-def rank_correlation(points: list[dict[str, float]]) -> float:
-    pairs = torch.tensor([[one["moved"], one["lost"]] for one in points])
-    return float(torch.corrcoef(pairs.argsort(0).argsort(0).float().T)[0, 1])
 
 
 if __name__ == "__main__":

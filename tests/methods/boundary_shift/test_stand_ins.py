@@ -23,7 +23,7 @@ def test_they_are_taken_for_every_class_that_stays_and_suit_the_batch_norms(
     tail = BoundaryShift().look(model, data, engine)
     tail.versions.use(0)
     start = mix(tail.forget.features[0], 90)
-    made = stand_ins(tail.part, start, split.classes, engine)
+    made = stand_ins(tail.part, start, others(10, split.classes, 90), engine)
 
     def distance(features: torch.Tensor) -> float:
         with torch.no_grad(), Distances() as seen:
@@ -40,7 +40,7 @@ def test_the_part_is_left_as_it_was_and_needs_no_batch_norm(engine: Engine) -> N
     torch.manual_seed(0)
     part = nn.Sequential(nn.Linear(8, 6), nn.ReLU(), nn.Linear(6, 4)).requires_grad_(False)
     before = {name: weight.clone() for name, weight in part.state_dict().items()}
-    made = stand_ins(part, torch.randn(40, 8), (1,), engine)
+    made = stand_ins(part, torch.randn(40, 8), others(4, (1,), 40), engine)
     assert torch.isfinite(made).all() and made.shape == (40, 8)
     assert all(torch.equal(before[name], weight) for name, weight in part.state_dict().items())
     assert all(weight.grad is None for weight in part.parameters())

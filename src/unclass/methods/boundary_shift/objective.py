@@ -14,10 +14,15 @@ def targets(logits: Tensor, classes: tuple[int, ...], temperature: float = 1.0) 
     return masked(logits / temperature, classes).softmax(1)
 
 
+def log_others(logits: Tensor, classes: tuple[int, ...]) -> Tensor:
+    """Return the logarithms of the outputs among the other classes."""
+    gone = torch.tensor(classes, device=logits.device)
+    return logits.index_fill(1, gone, -1e4).log_softmax(1)
+
+
 def entropies(logits: Tensor, classes: tuple[int, ...]) -> Tensor:
     """Return H of each output among the other classes."""
-    gone = torch.tensor(classes, device=logits.device)
-    log_q = logits.index_fill(1, gone, -1e4).log_softmax(1)
+    log_q = log_others(logits, classes)
     return -(log_q.exp() * log_q).sum(1)
 
 

@@ -13,25 +13,24 @@ STEPS, PACE, WEIGHT = 8, 0.2, 0.3  # of Adam, each a share of the features' spre
 TINY, LEAST_RATIO = 1e-12, 1e-3
 
 
-def stand_ins(part: nn.Module, features: Tensor, classes: tuple[int, ...], engine: Engine) -> Tensor:
-    """Return features, from those given, that a part takes for other classes, and that suit its batch norms.
+def stand_ins(part: nn.Module, features: Tensor, y: Tensor, engine: Engine) -> Tensor:
+    """Return features, from those given, that a part takes for classes y, and that suit its batch norms.
 
-    A few steps down CE(y, p), y being the other classes in turn, and down the distance between the moments that each
-    batch norm is given and its running statistics: what DeepInversion (Yin et al. 2020) does with pictures.
+    A few steps down CE(y, p), and down the distance between the moments that each batch norm is given and its running
+    statistics: what DeepInversion (Yin et al. 2020) does with pictures.
     """
     start = features.float() if features.element_size() < 4 else features
     low, high = start.amin(0), start.amax(0)
     z = start.clone().requires_grad_(True)
     adam = torch.optim.Adam([z], lr=max(PACE * float(start.std()), TINY), betas=(0.9, 0.9))
-    wanted = None
+    y = y.to(z.device)
     for _ in range(STEPS):
         with engine.arithmetic(), Distances() as seen:
             logits = part(z.to(features.dtype)).float()
-        wanted = others(logits.shape[1], classes, len(z)).to(z.device) if wanted is None else wanted
-        value = WEIGHT * F.cross_entropy(logits, wanted) + sum(seen.found)
+        value = WEIGHT * F.cross_entropy(logits, y) + sum(seen.found)
         (z.grad,) = torch.autograd.grad(len(z) * value, z)
         adam.step()
-        z.data = torch.minimum(torch.maximum(z.data, low), high)
+        z.data.clamp_(low, high)
     return z.detach().to(features.dtype)
 
 

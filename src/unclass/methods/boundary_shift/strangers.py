@@ -7,9 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from unclass.methods.boundary_shift.objective import targets
+from unclass.methods.boundary_shift.objective import log_others, targets
 from unclass.methods.boundary_shift.seen import outputs
-from unclass.methods.boundary_shift.stand_ins import stand_ins
+from unclass.methods.boundary_shift.stand_ins import others, stand_ins
 from unclass.training.engine import Engine
 
 COUNT, LEAST, CELLS = 512, 32, 2**22  # fewer where there are so many classes that their outputs fill the memory
@@ -35,18 +35,15 @@ class Strangers:
         outputs_each = outputs(part, features[:1], 1, engine).shape[1]
         mixed = mix(features, min(COUNT, max(LEAST, CELLS // outputs_each)))
         count = min(len(mixed), MADE, max(LEAST, MADE_CELLS // features[0].numel()))
-        kinds = mixed, stand_ins(part, mixed[:count], classes, engine)
+        kinds = mixed, stand_ins(part, mixed[:count], others(outputs_each, classes, count), engine)
         before = (targets(outputs(part, one, batch_size, engine), classes) for one in kinds)
         return cls(kinds, tuple(before), classes, batch_size)
 
     def moved(self, part: nn.Module, engine: Engine) -> float:
         """Return the mean of KL(before ‖ now) among the other classes, in nats, for the kind that moved farther."""
-        gone = torch.tensor(self.classes, device=self.before[0].device)
-        found = []
-        for one, before in zip(self.kinds, self.before, strict=True):
-            now = outputs(part, one, self.batch_size, engine).index_fill(1, gone, -1e4).log_softmax(1)
-            found.append(float(F.kl_div(now, before, reduction="batchmean")))
-        return max(found, key=lambda one: float("inf") if one != one else one)
+        now = (log_others(outputs(part, one, self.batch_size, engine), self.classes) for one in self.kinds)
+        apart = [F.kl_div(q, p, reduction="batchmean") for q, p in zip(now, self.before, strict=True)]
+        return float(torch.stack(apart).max())  # not a number, if one is not
 
 
 def mix(features: Tensor, count: int) -> Tensor:
