@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check docs fuzz soak sbom lock advisories install clean
+.PHONY: demo test test-all check docs fuzz soak sbom lock advisories install clean
 
 demo: install
 	$(BIN)/unclass demo --force
@@ -11,8 +11,13 @@ demo: install
 # Files of tests are shared between as many processes as there are cores, four at the most; WORKERS=0 uses none.
 # Bytecode is written whatever the environment says: else each of the processes that tests start compiles everything again.
 WORKERS ?= auto
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 test: install
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not long"
+
+# With the tests that start other programs (torchrun, Ray, Slurm, pip) or walk a long way: twice the time.
+test-all: install
+	$(PYTEST)
 
 check: install
 	$(BIN)/ruff check .

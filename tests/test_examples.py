@@ -36,7 +36,12 @@ def test_every_example_is_run_here_and_listed():
     assert all(f"python examples/{name}.py" in listed for name in scripts)
 
 
-@pytest.mark.parametrize("name", WRITES)
+LONG = ("resnet_on_a_folder", "transformers_vit")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in WRITES]
+)
 def test_an_example_forgets_what_its_model_knew(name, request, tmp_path, capsys):
     found = example(name, request).main(["--small", *WRITES[name]])
     known, left = (found[when]["accuracy_forget_test"] for when in ("before", "after"))

@@ -10,6 +10,8 @@ import pytest
 
 import unclass
 
+pytestmark = pytest.mark.long  # a package is installed
+
 EXAMPLE = Path(__file__).parent.parent / "examples" / "own_method.py"
 TOML = """
 [build-system]

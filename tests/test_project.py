@@ -56,6 +56,13 @@ def test_the_workflow_runs_what_ci_runs() -> None:
     assert ".ci/run" in [step.get("run") for step in steps]
 
 
+def test_after_a_merge_everything_is_run_with_every_python_that_we_name() -> None:
+    job = yaml.safe_load(text(".github/workflows/ci.yml"))["jobs"]["everything"]
+    named = re.findall(r"Programming Language :: Python :: (3\.\d+)", text("pyproject.toml"))
+    assert job["strategy"]["matrix"]["python-version"] == named
+    assert job["steps"][-1]["run"] == "make test-all"
+
+
 @pytest.mark.parametrize("path", FORMS, ids=lambda path: path.name)
 def test_issue_forms_can_be_read(path: Path) -> None:
     form = yaml.safe_load(path.read_text(encoding="utf-8"))

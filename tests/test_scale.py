@@ -30,7 +30,7 @@ def many() -> tuple[nn.Module, ImageData]:
 @pytest.mark.parametrize("method, options, copies", [
     ("boundary-shrink", {"epochs": 2, "lr": 1.0}, 8),
     ("boundary-expanding", {"epochs": 2, "lr": 1.0}, 8),
-    ("boundary-shift", {"steps": 20, "rounds": 2}, 16),
+    pytest.param("boundary-shift", {"steps": 20, "rounds": 2}, 16, marks=pytest.mark.long),
 ])  # fmt: skip
 def test_a_head_of_100_000_classes_is_held_a_few_times_only(many, method, options, copies) -> None:
     network, data = many

@@ -10,6 +10,8 @@ import unclass
 from fenced import blocks, commands
 from unclass.cli import run
 
+pytestmark = pytest.mark.long  # ten minutes of a newcomer
+
 ROOT = Path(__file__).parents[1]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 VERDICTS = (0, 1)  # passed, or not

@@ -164,8 +164,11 @@ def ray(worker: Worker) -> Any:
 
 @pytest.mark.parametrize(
     "place",
-    [lambda worker: slurm(worker, "debug"), lambda worker: slurm(worker, "local"), ray],
-    ids=["submitit-debug", "submitit-local", "ray"],
+    [
+        pytest.param(lambda worker: slurm(worker, "debug"), id="submitit-debug"),
+        pytest.param(lambda worker: slurm(worker, "local"), id="submitit-local", marks=pytest.mark.long),
+        pytest.param(ray, id="ray", marks=pytest.mark.long),
+    ],
 )
 def test_a_scheduler_gives_what_one_process_gives_to_the_last_bit(
     plan: Plan, engine: Engine, place: Callable[[Worker], Any], request: pytest.FixtureRequest

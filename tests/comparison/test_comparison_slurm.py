@@ -9,6 +9,8 @@ import pytest
 
 from unclass.records import read_record
 
+pytestmark = pytest.mark.long  # a Slurm is started
+
 SCRIPT = Path(__file__).parents[2] / "examples" / "one_node_slurm.sh"
 CANNOT_RUN = 77
 

@@ -313,6 +313,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 def test_options(campaign: Campaign, good: Good, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("UNCLASS_CACHE", str(tmp_path / "cache"))

@@ -20,6 +20,8 @@ from unclass.methods.amnesiac.recorder import UpdateRecorder
 from unclass.reproduction.experiment import find, read_experiment, read_setup
 from unclass.reproduction.schedule import list_jobs, load, make_plans, time_left, why_not
 
+pytestmark = pytest.mark.long  # a small paper from end to end
+
 cells, originals, recording = (
     import_module(f"unclass.comparison.{name}") for name in ("cells", "originals", "recording")
 )

@@ -17,6 +17,8 @@ from unclass.methods import METHODS
 from unclass.methods.method import cross_entropy
 from unclass.training import distributed
 
+pytestmark = pytest.mark.long  # torchrun starts Python for every method
+
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:

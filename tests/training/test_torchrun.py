@@ -12,6 +12,8 @@ from unclass.audits import Audit
 from unclass.models import load, save
 from unclass.records import read_record
 
+pytestmark = pytest.mark.long  # torchrun starts Python three times
+
 SMALL = ["--data", "digits", "--class", "3", "--per-class", "20", "--workers", "0"]
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}

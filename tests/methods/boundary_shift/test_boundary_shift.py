@@ -1,5 +1,6 @@
 """Boundary Shift: only the tail moves, and the class does not come back through batch norm."""
 
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -171,6 +172,7 @@ def turned(images: ImageSet) -> ImageSet:
     return ImageSet.of(pictures, torch.cat([images.labels + 10 * kind for kind in range(4)]))
 
 
+@pytest.mark.long
 def test_ten_erasures_one_after_another_do_not_eat_the_model(digits: ImageData, engine: Engine) -> None:
     names = tuple(f"{digit} {kind}" for kind in ("as it is", "turned", "mirrored", "inverted") for digit in range(10))
     data = ImageData("forty", names, turned(digits.train), turned(digits.test), {})
