@@ -34,9 +34,11 @@ fuzz: install
 	UNCLASS_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz
 
 # Commands with faults injected at random: kills, a full disk, too little memory, a clock that jumps.
+# It ends after MINUTES, or later when there were COMMANDS of them.
 MINUTES ?= 10
+COMMANDS ?= 0
 soak: install
-	$(BIN)/python tools/soak.py --minutes $(MINUTES)
+	$(BIN)/python tools/soak.py --minutes $(MINUTES) --commands $(COMMANDS)
 
 # A software bill of materials (CycloneDX) of what is installed here.
 sbom: install

@@ -3,8 +3,10 @@
 Each command runs in a process of its own, forked from one that has run every kind of command once, since what they
 import takes longer than what they do; LANES of these work side by side, each in a folder of its own. A fault is a kill
 at a random moment, a disk that fills up, too little memory, or a clock that jumps. After a fault the output must be
-whole or absent, and the same command without a fault must go on and succeed. What must not grow: the memory of the
-process that lives on, the memory that a command takes, the files in the folder. Run it with: make soak MINUTES=10
+whole or absent, and the same command without a fault must go on and succeed. Too little memory may end a library by a
+signal, as a kill does: that is counted and printed apart, and the same is asked of what it leaves. What must not grow:
+the memory of the process that lives on, the memory that a command takes, the files in the folder.
+Run it with: make soak MINUTES=10, or COMMANDS=1000 for at least so many of them besides those that are run again
 """
 
 import argparse
@@ -35,6 +37,7 @@ METHODS = ("boundary-shift", "boundary-shrink", "finetune", "random-labels", "ne
 QUICK = ["--per-class", "12", "--quiet", "--json"]
 TINY = ["--set", "epochs=2", "--model-set", "width=4"]
 LANES = 2
+CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 GROWTH = 1.1  # of memory and files, from the first third of the commands to the last
 
 
@@ -151,12 +154,16 @@ def one_more(draw: random.Random, folder: Path, found: Found) -> None:
     """Run a command under a fault, look at what it left, and run it again without."""
     arguments, files = commands(draw, folder)
     fault, words = draw.choice(FAULTS), " ".join(arguments)
+    before = [file for file in files if file.exists()]
     code, taken = start(arguments, fault, draw)
     found.ended[f"{fault}: exit {code}"] += 1
-    if code in (99, -signal.SIGSEGV, -signal.SIGABRT) or (fault in ("none", "clock") and code not in (0, 1)):
+    crashed = code in CRASHES and fault != "memory"
+    if code == 99 or crashed or (fault in ("none", "clock") and code not in (0, 1)):
         found.wrong.append(f"{fault}, exit {code}: {words}")
     if what := problem(files):
         found.wrong.append(f"{fault}, {what}: {words}")
+    if lost := [file.name for file in before if not file.exists()]:
+        found.wrong.append(f"{fault}, {lost} were there before: {words}")
     if fault != "none":
         again, taken = start(arguments, "none", draw)
         found.ended[f"again: exit {again}"] += 1
@@ -169,11 +176,12 @@ def one_more(draw: random.Random, folder: Path, found: Found) -> None:
         found.sizes["taken"].append(taken)
 
 
-def lane(folder: Path, end: float, seed: int) -> Found:
-    """Run commands in a folder until the time is over."""
-    draw, found = random.Random(seed), Found()
-    while time.monotonic() < end:
+def lane(folder: Path, end: float, least: int, seed: int) -> Found:
+    """Run commands in a folder until the time is over, and at least so many."""
+    draw, found, done = random.Random(seed), Found(), 0
+    while time.monotonic() < end or done < least:
         one_more(draw, folder, found)
+        done += 1
     found.left = [
         path.name for path in folder.rglob("*") if path.name.startswith(".") or path.suffix in (".part", ".resume")
     ]
@@ -181,8 +189,25 @@ def lane(folder: Path, end: float, seed: int) -> Found:
     return found
 
 
-def soak(minutes: float, seed: int, lanes: int) -> int:
-    """Run commands until the time is over; print what was done, and return 1 if anything went wrong."""
+def show(results: list[Found]) -> bool:
+    """Print what was done and what came of it; return whether anything went wrong."""
+    wrong, left = [line for one in results for line in one.wrong], sum(len(one.left) for one in results)
+    ended = sum((one.ended for one in results), Counter[str]())
+    again = sum(count for how, count in ended.items() if how.startswith("again"))
+    crashed = sum(ended[f"memory: exit {code}"] for code in CRASHES)
+    print(f"{ended.total() - again} commands and {again} run again: {dict(sorted(ended.items()))}")
+    print(f"{len(wrong)} went wrong; {left} files left over")
+    print(f"{crashed} ended by a signal of a library with too little memory; what they left was judged like the rest")
+    for what in results[0].sizes:
+        spans = [f"{one.sizes[what][0]:,} to {one.sizes[what][-1]:,}" for one in results if one.sizes[what]]
+        print(f"{what}, kilobytes from the first command to the last: {', '.join(spans)}")
+    for line in wrong[:20]:
+        print(f"  {line}")
+    return bool(wrong or left)
+
+
+def soak(minutes: float, least: int, seed: int, lanes: int) -> int:
+    """Run commands until the time is over, and at least so many; return 1 if anything went wrong."""
     folder, end = Path(tempfile.mkdtemp(prefix="soak-")), time.monotonic() + 60 * minutes
     os.environ["UNCLASS_CACHE"] = str(folder / "cache")
     torch.set_num_threads(1)
@@ -190,26 +215,20 @@ def soak(minutes: float, seed: int, lanes: int) -> int:
     import_everything(folder / "0")
     for number in range(1, lanes):
         shutil.copytree(folder / "0", folder / str(number))
+    print(f"seed {seed}, {lanes} lanes", flush=True)
     with ProcessPoolExecutor(lanes, multiprocessing.get_context("fork")) as pool:
-        running = [pool.submit(lane, folder / str(number), end, seed + number) for number in range(lanes)]
-        results = [one.result() for one in running]
-    wrong = [line for one in results for line in one.wrong]
-    ended = sum((one.ended for one in results), Counter[str]())
-    print(f"{sum(ended.values())} commands in {lanes} lanes, seed {seed}: {dict(sorted(ended.items()))}")
-    print(f"{len(wrong)} went wrong; {sum(len(one.left) for one in results)} files left over")
-    for what in results[0].sizes:
-        spans = [f"{one.sizes[what][0]:,} to {one.sizes[what][-1]:,}" for one in results if one.sizes[what]]
-        print(f"{what}, kilobytes from the first command to the last: {', '.join(spans)}")
-    for line in wrong[:20]:
-        print(f"  {line}")
+        share = -(-least // lanes)
+        running = [pool.submit(lane, folder / str(number), end, share, seed + number) for number in range(lanes)]
+        failed = show([one.result() for one in running])
     shutil.rmtree(folder)
-    return 1 if wrong or any(one.left for one in results) else 0
+    return int(failed)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--commands", type=int, default=0, help="go on after the minutes until there are so many")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--lanes", type=int, default=LANES)
     given = parser.parse_args()
-    sys.exit(soak(given.minutes, given.seed, given.lanes))
+    sys.exit(soak(given.minutes, given.commands, given.seed, given.lanes))
