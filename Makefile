@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test test-all check docs fuzz soak sbom lock advisories install clean
+.PHONY: demo test test-all check docs fuzz options soak sbom lock advisories install clean
 
 demo: install
 	$(BIN)/unclass demo --force
@@ -33,12 +33,18 @@ FUZZ ?= 10
 fuzz: install
 	UNCLASS_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz
 
+# Every option of every command with values that do not fit.
+CASES ?= 500
+SEED ?= 0
+options: install
+	$(BIN)/python tools/options.py --cases $(CASES) --seed $(SEED)
+
 # Commands with faults injected at random: kills, a full disk, too little memory, a clock that jumps.
 # It ends after MINUTES, or later when there were COMMANDS of them.
 MINUTES ?= 10
 COMMANDS ?= 0
 soak: install
-	$(BIN)/python tools/soak.py --minutes $(MINUTES) --commands $(COMMANDS)
+	$(BIN)/python tools/soak.py --minutes $(MINUTES) --commands $(COMMANDS) --seed $(SEED)
 
 # A software bill of materials (CycloneDX) of what is installed here.
 sbom: install
