@@ -178,7 +178,7 @@ def forget(
     with output or nullcontext():
         outcome = unlearn(case.work, case.split, chosen, engine, settings)
         result = outcome.model if type(outcome.model) is type(case.given) else like(case.given, outcome.model)
-        mark_forgotten(result, case.split, outcome.left)
+        mark_forgotten(result, case.split, outcome.left, outcome.listed)
         looked = evaluated if evaluated is not None else output is not None
         scores = [_scores(one, case, engine) if looked else None for one in (case.work, outcome.model)]
         about = describe_run(case.given, case.data, case.split, chosen, settings, engine, digests=output is not None)

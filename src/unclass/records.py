@@ -14,6 +14,7 @@ import torch
 
 from unclass.border.offline import reading
 from unclass.errors import InputError
+from unclass.forgotten import ListedImages
 from unclass.metrics.evaluation import Evaluation
 from unclass.storage import check_own_digest, read_json, settle, with_digest, write_json
 from unclass.storage.typed_json import typed
@@ -95,7 +96,8 @@ class Record:
     `identity` is a digest of all that. `label` is the method as it was asked for (`boundary-shrink@authors`),
     `original_seed` the one that the original was trained with, where that is known, `written` what the run wrote,
     `findings` what the method measured of itself, `left` the share of training images that are still recognised of each
-    class that was to go now or before, `remarks` what is not good, and `failed` says why there is no result.
+    class that was to go now or before, `listed` how single images that were to go are told from unseen ones, `remarks`
+    what is not good, and `failed` says why there is no result.
     """
 
     kind: str
@@ -121,6 +123,7 @@ class Record:
     written: Json = field(default_factory=dict)
     findings: Mapping[str, float] = field(default_factory=dict)
     left: Mapping[str, float] = field(default_factory=dict)
+    listed: ListedImages | None = None
     remarks: tuple[str, ...] = ()
     identity: str = ""
     failed: str | None = None

@@ -12,7 +12,7 @@ from torch import nn
 
 from unclass.data import Batches, Counted, ImageData, Split, TrainingData, Withheld
 from unclass.errors import Diverged, InputError
-from unclass.forgotten import left_by, remark_on, what_is_left
+from unclass.forgotten import ListedImages, left_by, remark_on, remark_on_images, what_is_left, what_is_told
 from unclass.methods import METHODS, REFERENCE, Method, Needs
 from unclass.methods.configure import check, configure, name_of, options_of, told_options
 from unclass.methods.method import Recorder
@@ -50,7 +50,8 @@ class Settings:
 class Outcome:
     """An unlearned model, what it cost, and what the method found out about it.
 
-    `left` is the share of the training images that it still recognises, of each class that was to go now or before.
+    `left` is the share of the training images that it still recognises, of each class that was to go now or before, and
+    `listed` how it tells single images that were to go from unseen ones.
     """
 
     model: nn.Module
@@ -59,6 +60,7 @@ class Outcome:
     retain_images_read: int
     findings: Mapping[str, float] = field(default_factory=dict)
     left: Mapping[int, float] = field(default_factory=dict)
+    listed: ListedImages | None = None
 
     def cost(self) -> Cost:
         return Cost(self.seconds, self.steps, self.retain_images_read)
@@ -117,7 +119,8 @@ def unlearn(
     work = in_full_precision(model)
     outcome = _run(check(method), work, data, engine, settings)
     if look:
-        outcome = replace(outcome, left=what_is_left(work, outcome.model, split, engine, name_of(method)))
+        looking = (work, outcome.model, split, engine, name_of(method))
+        outcome = replace(outcome, left=what_is_left(*looking), listed=what_is_told(*looking))
     return outcome if work is model else replace(outcome, model=like(model, outcome.model))
 
 
@@ -213,8 +216,9 @@ def describe_run(
 def with_findings(record: Record, outcome: Outcome, method: Method, data: ImageData) -> Record:
     """Return a record that also says what was found of the result: by the method, and by looking for what is left."""
     left = {data.classes[index]: share for index, share in outcome.left.items()}
-    remarks = (*remark_on(left), *method.remarks(outcome.findings))
-    return replace(record, findings=outcome.findings, left=left, remarks=remarks)
+    of_images = () if record.forget_list is None else (remark_on_images(outcome.listed),)
+    remarks = (*remark_on(left), *of_images, *method.remarks(outcome.findings))
+    return replace(record, findings=outcome.findings, left=left, listed=outcome.listed, remarks=remarks)
 
 
 def training_record(

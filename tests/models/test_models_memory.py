@@ -14,11 +14,13 @@ from unclass.erasing.job import Job
 from unclass.erasing.work import settings_of, unlearned_in
 from unclass.errors import InputError
 from unclass.forgotten import left_by
+from unclass.ledger.erased import forgotten_by
 from unclass.ledger.keys import new_key
-from unclass.ledger.models import forgotten_by, register
+from unclass.ledger.models import register
 from unclass.ledger.requests import add_request
 from unclass.ledger.store import Ledger
 from unclass.models import Classifier, Opening, build
+from unclass.models.memory import Memory
 from unclass.training.engine import Engine
 
 NETWORK = Opening("small-cnn", {"width": 8})
@@ -98,8 +100,8 @@ def test_a_ledger_knows_its_versions_whatever_their_format(
             done = erase(ledger, add_request(ledger, classes=[label], operator="ann").id, job, "ann")
         assert done.pack is not None
         last = unlearned_in(done.pack / "model")
-        assert forgotten_by(ledger, last) == (["3", "8"], [], {})
-        assert forgotten_by(ledger, file) == ([], [], {})
+        assert forgotten_by(ledger, last) == Memory(("3", "8"))
+        assert forgotten_by(ledger, file) == Memory()
     seen = unclass.evaluate(last, digits, "3", opening=NETWORK, engine=engine)
     assert (seen.accuracy_forget or 0) <= 0.1
 

@@ -85,13 +85,21 @@ def tell(record: Record, out: Path) -> None:
         note(f"{export['path']}: the same logits as PyTorch's within {export['largest_difference']:.1e}")
     if record.forget_list is None and "renamed" not in record.written:
         note(f"the name {names} still stands in {out} (card, configuration, metadata); --rename-class replaces it")
-    known = [name for name in still_known(record.left) if name in record.forget_classes]
-    did = f"forgot {names}" if not known else f"was to forget {names} and still knows {', '.join(known)}"
-    say(f"{out}: {did} with {record.method} in {seconds:.1f} s; record: {out.with_suffix('.json')}")
+    say(f"{out}: {_done(record, names)} with {record.method} in {seconds:.1f} s; record: {out.with_suffix('.json')}")
     for remark in record.remarks:
         note(f"remark: {as_options(remark)}")
     if record.scores is not None:
         say(o.score_lines(record.scores, record.before))
+
+
+def _done(record: Record, names: str) -> str:
+    """Return what a run did, as far as it was seen."""
+    if record.forget_list is not None:
+        listed = record.listed
+        known = "and still knows them" if listed is not None and listed.still_known else "(whether it has is open)"
+        return f"forgot {names}" if listed is not None and listed.are_gone else f"was to forget {names} {known}"
+    still = [name for name in still_known(record.left) if name in record.forget_classes]
+    return f"forgot {names}" if not still else f"was to forget {names} and still knows {', '.join(still)}"
 
 
 def default_out(weights: Path | None) -> Path:

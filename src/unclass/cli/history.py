@@ -30,6 +30,8 @@ def history(model: ModelName, ledger: LedgerFile = None, json_: o.Json = False) 
         state = "in service" if one["in_service"] else "destroyed" if one["destroyed"] else "kept"
         without = f"  without {', '.join(one['forgotten'])}" if one["forgotten"] else ""
         without += "".join(f"  still knows {100 * share:.0f} % of {name}" for name, share in one["still_known"].items())
+        without += f"  without {one['forgotten_images']} images" if one["forgotten_images"] else ""
+        without += f"  still knows {one['still_known_images']} images" if one["still_known_images"] else ""
         say(f"{one['number']:>3}  {state:<10} {one['created'][:10]}  {one['sha256'][:16]}  {how}{without}")
 
 

@@ -82,7 +82,7 @@ def _work(
                 model, cost = outcome.model, outcome.cost()
                 if isinstance(method, Prepared):
                     cost = replace(cost, updates=kept_cost(plan, method, cell.seed))
-                mark_forgotten(model, split, outcome.left)
+                mark_forgotten(model, split, outcome.left, outcome.listed)
                 about = replace(
                     with_findings(about, outcome, method, plan.data), cost=cost, weights=weights_digest(model)
                 )

@@ -17,12 +17,14 @@ from unclass.errors import InputError
 class Earlier:
     """What a model had forgotten before: in none of the four sets, and only looked at to see that it stays gone.
 
-    `images` are the training images of the classes; single images are known by their fingerprints.
+    `images` are the training images of the classes; single images are known by their fingerprints, and `listed` are
+    those of them that the data still holds.
     """
 
     classes: tuple[int, ...]
     fingerprints: frozenset[str]
     images: ImageSet
+    listed: ImageSet
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,13 @@ class Split:
         """The classes that are to be gone: those that go as a whole now, and those that went before."""
         return (*(self.classes if self.whole else ()), *(self.earlier.classes if self.earlier else ()))
 
+    @property
+    def test(self) -> ImageSet:
+        """D_rt and D_ft together."""
+        both = (self.retain_test, self.forget_test)
+        labels, places = torch.cat([one.labels for one in both]), torch.cat([one.places for one in both])
+        return replace(self.retain_test, labels=labels, places=places)
+
     def without(self, classes: Collection[int], images: Collection[str] = ()) -> "Split":
         """Return the split for a model that had forgotten these classes, or images by fingerprint, before.
 
@@ -93,12 +102,13 @@ class Split:
         if same or not (before or known):
             return self
         leaves = torch.isin(self.retain.labels, torch.tensor(before, dtype=torch.long))
+        listed = torch.zeros_like(leaves)
         if known:
-            leaves |= torch.tensor([one in known for one in fingerprints(self.retain)], dtype=torch.bool)
-        retain = self.retain.select(~leaves)
+            listed = torch.tensor([one in known for one in fingerprints(self.retain)], dtype=torch.bool) & ~leaves
+        retain = self.retain.select(~(leaves | listed))
         if len(self.retain) and len(retain.labels.unique()) < 2:
             raise InputError("what goes now and what was forgotten before leave fewer than two classes; forget fewer")
-        earlier = Earlier(before, known, self.retain.of_classes(before))
+        earlier = Earlier(before, known, self.retain.select(leaves), self.retain.select(listed))
         return replace(
             self, retain=retain, retain_test=self.retain_test.of_classes(before, inverse=True), earlier=earlier
         )

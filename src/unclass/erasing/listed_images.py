@@ -7,7 +7,6 @@ model may well name them, as it names images that it never saw. What must be gon
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import torch
 from torch import nn
 
 from unclass.audits.catalogue import CHECKS
@@ -17,6 +16,7 @@ from unclass.audits.limits import HARM, no_advantage
 from unclass.audits.provenance import models_section, provenance_section, subject_section
 from unclass.audits.result import Audit, Outcome, Verdict
 from unclass.data import Batches, ImageData, ImageSet, Split
+from unclass.forgotten import same_shares
 from unclass.metrics import accuracy
 from unclass.metrics.delong import auc_interval
 from unclass.metrics.intervals import paired_interval
@@ -68,18 +68,6 @@ def audit_images(
         utility=Utility({role: one.accuracies() for role, one in seen.items()}),
         provenance=provenance_section(data, seed, {}),
     )  # fmt: skip
-
-
-def same_shares(listed: torch.Tensor, unseen: torch.Tensor, seed: int) -> torch.Tensor:
-    """Return as many rows of `unseen` as there are with its classes in the shares of `listed`, drawn at random."""
-    wanted = {int(label): int((listed == label).sum()) for label in listed.unique()}
-    times = min(int((unseen == label).sum()) / count for label, count in wanted.items())
-    draw = torch.Generator().manual_seed(seed)
-    rows = []
-    for label, count in wanted.items():
-        own = (unseen == label).nonzero().flatten()
-        rows.append(own[torch.randperm(len(own), generator=draw)[: int(times * count)]])
-    return torch.cat(rows).sort().values
 
 
 def _look(model: nn.Module, images: ImageSet, engine: Engine) -> Predictions:

@@ -110,7 +110,8 @@ def settings_in(ledger: Ledger, model: str) -> dict[str, Any]:
 
 def with_memory(settings: Mapping[str, Any], version: Version) -> dict[str, Any]:
     """Return settings that open a version with what it has forgotten, which not every format of weights can say."""
-    said = {key: list(version.card.get(key, ())) for key in ("forgotten", "forgotten_images")}
+    kept = ("forgotten", "forgotten_images", "still_known_images")
+    said = {key: list(version.card.get(key, ())) for key in kept}
     left = {"still_known": dict(version.card.get("still_known", {}))}
     return {**settings, "opening": {**settings["opening"], **said, **left}}
 

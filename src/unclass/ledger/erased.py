@@ -1,5 +1,6 @@
 """What a ledger knows before anybody trains: erased images that data still holds, and what weights were to forget."""
 
+import json
 import os
 import warnings
 from collections.abc import Callable
@@ -9,9 +10,10 @@ from typing import Literal
 
 from unclass.data import ImageData
 from unclass.data.fingerprints import fingerprints
-from unclass.ledger.models import forgotten_by
+from unclass.ledger.files import content_digest
 from unclass.ledger.store import VARIABLE, Ledger, ledger_path
 from unclass.models import Opening
+from unclass.models.memory import Memory
 
 Asked = str | Path | Literal[False] | None
 
@@ -30,13 +32,27 @@ def remembered(ledger: Path | None, weights: Path | None, opening: Opening) -> O
     if ledger is None or weights is None or not weights.exists():
         return opening
     with Ledger(ledger) as opened:
-        classes, images, left = forgotten_by(opened, weights)
+        known = forgotten_by(opened, weights)
     return replace(
         opening,
-        forgotten=tuple(dict.fromkeys([*opening.forgotten, *classes])),
-        forgotten_images=tuple(dict.fromkeys([*opening.forgotten_images, *images])),
-        still_known={**left, **opening.still_known},
+        forgotten=tuple(dict.fromkeys([*opening.forgotten, *known.forgotten])),
+        forgotten_images=tuple(dict.fromkeys([*opening.forgotten_images, *known.forgotten_images])),
+        still_known={**known.still_known, **opening.still_known},
+        still_known_images=tuple(dict.fromkeys([*opening.still_known_images, *known.still_known_images])),
     )
+
+
+def forgotten_by(ledger: Ledger, file: Path) -> Memory:
+    """Return what a file was to forget, if it is a version, and what of it it still knows."""
+    with ledger.reading() as database:
+        rows = database.execute("SELECT card FROM versions WHERE sha256 = ?", (content_digest(file),)).fetchall()
+    cards = [json.loads(row["card"]) for row in rows]
+    classes, images, known = (
+        {one for card in cards for one in card.get(key, ())}
+        for key in ("forgotten", "forgotten_images", "still_known_images")
+    )
+    left = {name: share for card in cards for name, share in card.get("still_known", {}).items()}
+    return Memory(tuple(sorted(classes - left.keys())), tuple(sorted(images - known)), left, tuple(sorted(known)))
 
 
 def tell_erased(ledger: Path | None, data: ImageData, tell: Callable[[str], None] | None = None) -> None:

@@ -80,6 +80,8 @@ def history(ledger: Ledger, model: str) -> list[dict[str, Any]]:
                     "parent": None if version.parent is None else version_by_id(database, version.parent).number,
                     "forgotten": list(version.card.get("forgotten", ())),
                     "still_known": dict(version.card.get("still_known", {})),
+                    "forgotten_images": len(version.card.get("forgotten_images", ())),
+                    "still_known_images": len(version.card.get("still_known_images", ())),
                     "answers": answers(database, version),
                     "erasure": None if made is None else dict(made),
                 }

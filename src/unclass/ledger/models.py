@@ -143,18 +143,6 @@ def model_named(database: sqlite3.Connection, given: str) -> str:
     raise unknown("model", given, names)
 
 
-def forgotten_by(ledger: Ledger, file: Path) -> tuple[list[str], list[str], dict[str, float]]:
-    """Return what a file was to forget, if it is a version: classes, images, and classes that it still knows."""
-    with ledger.reading() as database:
-        rows = database.execute("SELECT card FROM versions WHERE sha256 = ?", (content_digest(file),)).fetchall()
-    cards = [json.loads(row["card"]) for row in rows]
-    classes, images = (
-        {one for card in cards for one in card.get(key, ())} for key in ("forgotten", "forgotten_images")
-    )
-    left = {name: share for card in cards for name, share in card.get("still_known", {}).items()}
-    return sorted(classes - left.keys()), sorted(images), left
-
-
 def one_model(database: sqlite3.Connection) -> str:
     """Return the only model that there is."""
     names = [row["name"] for row in database.execute("SELECT name FROM models ORDER BY name")]

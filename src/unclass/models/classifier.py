@@ -35,7 +35,8 @@ class Card:
     width of the pictures it was made for, `head` the name of its last layer where that cannot be found. `forgotten` are
     classes, `forgotten_images` fingerprints of single images: whatever is done with the model, they stay gone.
     `still_known` are classes that it was to forget and did not: their images stay out of its training all the same, and
-    the share of them that it recognised when it was last looked at is said.
+    the share of them that it recognised when it was last looked at is said. `still_known_images` are likewise those of
+    the images that it told from unseen ones when it was to forget them.
     """
 
     architecture: str
@@ -50,6 +51,7 @@ class Card:
     forgotten_images: tuple[str, ...] = ()
     head: str = ""
     still_known: Mapping[str, float] = field(default_factory=dict)
+    still_known_images: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_card(self.classes, self.shape, self.options)
@@ -66,9 +68,14 @@ class Card:
         """The classes that the model was to forget, whether it has or not."""
         return tuple(sorted({*self.forgotten, *self.still_known}))
 
+    @property
+    def asked_images(self) -> tuple[str, ...]:
+        """The fingerprints of single images that the model was to forget, whether it has or not."""
+        return tuple(sorted({*self.forgotten_images, *self.still_known_images}))
+
     def as_dict(self) -> dict[str, Any]:
-        """Return what a file holds; `still_known` only where there is something to say."""
-        return {key: value for key, value in asdict(self).items() if value or key != "still_known"}
+        """Return what a file holds; what is still known only where there is something to say."""
+        return {key: value for key, value in asdict(self).items() if value or not key.startswith("still_known")}
 
 
 class Classifier(nn.Module):

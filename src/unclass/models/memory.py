@@ -17,8 +17,9 @@ KEY = "unclass"  # in config.json
 
 def memory_of(card: Card) -> dict[str, Any]:
     """Return the part of a card that must not be lost: what was to be forgotten, and what is left of it."""
-    known = {"still_known": dict(card.still_known)} if card.still_known else {}
-    return {"forgotten": [*card.forgotten], "forgotten_images": [*card.forgotten_images], **known}
+    known = {"still_known": dict(card.still_known), "still_known_images": [*card.still_known_images]}
+    said = {key: value for key, value in known.items() if value}
+    return {"forgotten": [*card.forgotten], "forgotten_images": [*card.forgotten_images], **said}
 
 
 def remembering(
@@ -27,15 +28,21 @@ def remembering(
     classes: Sequence[str],
     images: Sequence[str],
     still_known: Mapping[str, float] | None = None,
+    still_known_images: Sequence[str] = (),
 ) -> Card:
     """Return a card that also says what whoever opens the model, or the record beside it, says was to be forgotten."""
-    nobody = weights is None or card.asked or card.forgotten_images
+    nobody = weights is None or card.asked or card.asked_images
     said = {} if nobody or weights is None else _said_beside(weights) or _said_inside(weights)
     left = {**said.get("still_known", {}), **(still_known or {}), **card.still_known}
     names = {*card.forgotten, *said.get("forgotten", ()), *(_name(card, one) for one in classes)} - left.keys()
-    pictures = {*card.forgotten_images, *said.get("forgotten_images", ()), *images}
+    known = {*card.still_known_images, *said.get("still_known_images", ()), *still_known_images}
+    pictures = {*card.forgotten_images, *said.get("forgotten_images", ()), *images} - known
     return replace(
-        card, forgotten=tuple(sorted(names)), forgotten_images=tuple(sorted(pictures)), still_known=dict(left)
+        card,
+        forgotten=tuple(sorted(names)),
+        forgotten_images=tuple(sorted(pictures)),
+        still_known=dict(left),
+        still_known_images=tuple(sorted(known)),
     )
 
 
@@ -57,14 +64,17 @@ def _said_inside(weights: Path) -> dict[str, Any]:
     """Return what the configuration of a folder says that its model was to forget."""
     path = weights / CONFIG
     found = read_folder(weights).options.get(KEY) if path.is_file() else None
-    return {} if found is None else asdict(typed(_Memory, found, f"{path}, {KEY}"))
+    return {} if found is None else asdict(typed(Memory, found, f"{path}, {KEY}"))
 
 
 @dataclass(frozen=True)
-class _Memory:
+class Memory:
+    """What a model was to forget: classes by name and images by fingerprint, and which of them it still knows."""
+
     forgotten: tuple[str, ...] = ()
     forgotten_images: tuple[str, ...] = ()
     still_known: Mapping[str, float] = field(default_factory=dict)
+    still_known_images: tuple[str, ...] = ()
 
 
 def _name(card: Card, given: str) -> str:

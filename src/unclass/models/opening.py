@@ -42,6 +42,7 @@ class Opening:
     forgotten: tuple[str, ...] = ()
     forgotten_images: tuple[str, ...] = ()
     still_known: Mapping[str, float] = field(default_factory=dict)
+    still_known_images: tuple[str, ...] = ()
 
     def open(self, weights: Path | None, classes: tuple[str, ...], shape: Shape) -> Classifier:
         """Return the classifier in a checkpoint with a card, or the one that `spec` and the weights make."""
@@ -55,7 +56,8 @@ class Opening:
             model = load(weights or "")
             model.card = replace(model.card, head=self.head or model.card.head)
         place = weights or self.own_weights()
-        model.card = remembering(model.card, place, self.forgotten, self.forgotten_images, self.still_known)
+        known = (self.still_known, self.still_known_images)
+        model.card = remembering(model.card, place, self.forgotten, self.forgotten_images, *known)
         return model
 
     def open_alone(self, weights: Path | None) -> Classifier | None:

@@ -1,12 +1,10 @@
-"""What a model has forgotten stays forgotten: it is on its card, in none of the sets that stay, and looked at again."""
+"""Classes that a model has forgotten: in none of the sets that stay, and looked at again after every run."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from torch import nn
 
 from unclass.data import Batches, ImageSet, Split
-from unclass.data.fingerprints import fingerprints
 from unclass.errors import InputError
 from unclass.models import Card, Classifier
 from unclass.models.any_model import inner
@@ -19,11 +17,11 @@ KNOWN = 0.1  # of its training images recognised: such a class is not forgotten,
 
 def left_by(model: nn.Module, split: Split) -> Split:
     """Return a split without what a model was to forget before, by its card, whether it has or not."""
-    card = _card_of(model)
+    card = card_of(model)
     if card is None:
         return split
     gone = [index for index, name in enumerate(card.classes) if name in card.asked]
-    return split.without(gone, card.forgotten_images)
+    return split.without(gone, card.asked_images)
 
 
 def what_is_left(before: nn.Module, after: nn.Module, split: Split, engine: Engine, what: str) -> dict[int, float]:
@@ -35,7 +33,7 @@ def what_is_left(before: nn.Module, after: nn.Module, split: Split, engine: Engi
     earlier = {} if split.earlier is None else recognised(after, split.earlier.images, engine)
     if split.earlier is not None and (risen := [index for index, share in earlier.items() if share > KNOWN]):
         was = recognised(before, split.earlier.images.of_classes(risen), engine)
-        check_stays_gone(_card_of(before), was, {index: earlier[index] for index in risen}, engine, what)
+        check_stays_gone(card_of(before), was, {index: earlier[index] for index in risen}, engine, what)
     return left | earlier
 
 
@@ -51,26 +49,6 @@ def recognised(model: nn.Module, images: ImageSet, engine: Engine) -> dict[int, 
 def still_known(left: Mapping[str, float]) -> dict[str, float]:
     """Return the classes of which too much is left to call them forgotten."""
     return {name: share for name, share in left.items() if share > KNOWN}
-
-
-def mark_forgotten(model: nn.Module, split: Split, left: Mapping[int, float]) -> None:
-    """Write into a classifier's card what it has forgotten, classes by name and single images by fingerprint.
-
-    A class of which much is `left` is none of them: the card says how much.
-    """
-    if not isinstance(model, Classifier):
-        return
-    card = model.card
-    shares = {card.classes[index]: share for index, share in left.items()}
-    names = {*card.asked, *(card.classes[index] for index in (split.classes if split.whole else ()))}
-    known = still_known({**card.still_known, **shares})
-    images = set() if split.whole else set(fingerprints(split.forget))
-    model.card = replace(
-        card,
-        forgotten=tuple(sorted(names - known.keys())),
-        forgotten_images=tuple(sorted({*card.forgotten_images, *images})),
-        still_known=dict(sorted(known.items())),
-    )
 
 
 def remark_on(left: Mapping[str, float]) -> tuple[str, ...]:
@@ -99,6 +77,7 @@ def check_stays_gone(
             )
 
 
-def _card_of(model: nn.Module) -> Card | None:
+def card_of(model: nn.Module) -> Card | None:
+    """Return the card of a classifier, also of one that is wrapped; None of any other network."""
     bare = inner(model)
     return bare.card if isinstance(bare, Classifier) else None
