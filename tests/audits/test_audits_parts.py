@@ -182,8 +182,10 @@ def test_limits_follow_the_retrained_models() -> None:
     assert nearer_to_retrained(0.1, higher=True)([0.9, 0.5]).threshold == pytest.approx(0.3)
     assert nearer_to_retrained(0.9, share=0.75)([0.5]).threshold == pytest.approx(0.8)
     assert nearer_to_retrained(0.52)([0.5]).threshold is None  # cannot tell: judges nothing
-    assert well_below_original(0.9)([]).threshold == well_below_original(0.9)([0.85]).threshold == pytest.approx(0.87)
-    assert well_below_original(0.9)([0.4, 0.5]).threshold == pytest.approx(0.82)
+    assert well_below_original(0.9)([]).threshold == pytest.approx(0.87)
+    assert well_below_original(0.9)([0.4, 0.5]).threshold == pytest.approx(0.8474, abs=1e-4)  # Φ(.8 · 1.2816)
+    easy = well_below_original(1.0)([0.876]).threshold  # digits, 0: two retrained models have .876 and .991
+    assert easy is not None and 0.991 < easy < 1.0
     assert unharmed()([]).threshold == unharmed()([0.02]).threshold == -0.03
     assert unharmed()([-0.02]).threshold == pytest.approx(-0.05)
     assert no_advantage(10_000, 10_000)([]).threshold == 0.05

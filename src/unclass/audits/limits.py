@@ -4,6 +4,7 @@ Each function returns a rule, which turns the retrained models' figures (perhaps
 """
 
 from collections.abc import Sequence
+from statistics import NormalDist
 
 from unclass.audits.check import Limit, Rule
 from unclass.metrics.population import auc_noise
@@ -13,6 +14,7 @@ HARM = 0.03
 TENTH = 0.1
 ADVANTAGE, DEVIATIONS = 0.05, 5
 LEAST_STEP, BACK = 0.03, 0.2
+SUREST = 0.9995  # the largest AUC that a few hundred images tell from 1
 SAME, RETRAINED = 0.97, 0.95
 UNMEASURED = "new: its limit has not been measured yet, so it informs"
 
@@ -30,18 +32,26 @@ def at_most_chance(classes: int) -> Rule:
 
 
 def well_below_original(original: float) -> Rule:
-    """Below the original by at least three points, or by a fifth of what separates it from retraining if more.
+    """A fifth of the way from the original back to the retrained model nearest to it, in d′ = Φ⁻¹(AUC).
 
-    A mask or a new head leaves the figure as it was, to the point; no retrained model came nearer than five points.
+    A mask leaves the figure as it was, to the last digit. In d′ because an easy class is told by chance too: where the
+    original has 1.000, a model that never saw the class may have .991, and that is far away. Without a retrained model
+    three points below the original.
     """
 
     def rule(references: Sequence[float]) -> Limit:
-        fifth = BACK * (original - max(references)) if references else 0.0
-        allowed = max(LEAST_STEP, fifth)
-        why = "a fifth of the way back to retraining" if fifth > LEAST_STEP else "three points below the original"
-        return Limit(original - allowed, f"{why}: what is only hidden keeps the original's figure")
+        hidden = "what is only hidden keeps the original's figure"
+        if not references:
+            return Limit(original - LEAST_STEP, f"three points below the original: {hidden}")
+        apart = max(0.0, _d_prime(original) - _d_prime(max(references)))
+        threshold = NormalDist().cdf(_d_prime(original) - BACK * apart)
+        return Limit(min(original, threshold), f"a fifth of the way back to retraining, in d′: {hidden}")
 
     return rule
+
+
+def _d_prime(auc: float) -> float:
+    return NormalDist().inv_cdf(min(max(auc, 1 - SUREST), SUREST))
 
 
 def other_features() -> Rule:
