@@ -78,7 +78,15 @@ def lost(model: Classifier, data: ImageData, pace: float) -> dict[str, float]:
     forget_only = TrainingData(Batches(split.forget, 32, shuffle=True), Withheld("D_r"), split.classes)
     tail = method.look(unlearned, forget_only, engine)
     torch.manual_seed(0)
-    moved = tail.train(engine, pace=pace, steps=method.steps, rounds=1, weight=method.evenness, limit=float("inf"))
+    moved = tail.train(
+        engine,
+        pace=pace,
+        steps=method.steps,
+        rounds=1,
+        evenness=method.evenness,
+        dispersion=method.dispersion,
+        limit=float("inf"),
+    )
     forget_rows(tail.head, split.classes, tail.part, list(tail.batches(0)))
     after = accuracy(predict(unlearned, Batches(split.retain_test), engine))
     return {"before": 100 * before, "moved": moved, "lost": 100 * (before - after)}

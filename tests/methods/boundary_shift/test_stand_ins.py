@@ -5,8 +5,7 @@ from torch import nn
 
 from unclass.data import Batches, Split, TrainingData, Withheld
 from unclass.methods.boundary_shift import BoundaryShift
-from unclass.methods.boundary_shift.stand_ins import Distances, others, stand_ins
-from unclass.methods.boundary_shift.strangers import mix
+from unclass.methods.boundary_shift.stand_ins import Distances, how_many, mix, others, stand_ins
 from unclass.models import Classifier
 from unclass.training.engine import Engine
 
@@ -44,3 +43,9 @@ def test_the_part_is_left_as_it_was_and_needs_no_batch_norm(engine: Engine) -> N
     assert torch.isfinite(made).all() and made.shape == (40, 8)
     assert all(torch.equal(before[name], weight) for name, weight in part.state_dict().items())
     assert all(weight.grad is None for weight in part.parameters())
+
+
+def test_fewer_are_made_of_large_features_or_for_many_classes() -> None:
+    small, large = torch.zeros(1, 8), torch.zeros(1, 2**18)
+    assert how_many(small, 10) == 128 and how_many(large, 10) == 64
+    assert how_many(small, 2**16) == 64 and how_many(large, 2**20) == 32

@@ -44,7 +44,7 @@ def test_training_leaves_nothing_in_the_class_and_the_head_as_it_was(engine: Eng
     tail = tail_of()
     before = [weight.detach().clone() for weight in tail.head.module.parameters()]
     assert tail.held(engine) > 0.9
-    tail.train(engine, pace=0.5, steps=40, rounds=20, weight=1.0, limit=100.0)  # three numbers have no strangers
+    tail.train(engine, pace=0.5, steps=40, rounds=20, evenness=1.0, limit=100.0)  # three numbers have no strangers
     assert tail.held(engine) == 0
     assert all(map(torch.equal, before, tail.head.module.parameters()))
     assert all(weight.requires_grad for weight in tail.part.parameters())
@@ -62,7 +62,7 @@ def test_a_head_that_is_all_there_is_may_move(engine: Engine) -> None:
 def test_steps_that_move_strangers_too_far_are_taken_back(engine: Engine) -> None:
     tail = tail_of()
     before = [weight.detach().clone() for weight in tail.part.parameters()]
-    tail.train(engine, pace=0.5, steps=10, rounds=3, weight=1.0, limit=-1.0)
+    tail.train(engine, pace=0.5, steps=10, rounds=3, evenness=1.0, limit=-1.0)
     assert all(map(torch.equal, before, tail.part.parameters()))
 
 

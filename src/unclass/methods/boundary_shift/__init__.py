@@ -40,8 +40,10 @@ class BoundaryShift(Method):
        follow by subtraction (`statistics.py`). `class_share` is π, the classes' share of the training images; 0: all
        classes are equal.
     3. The tail, which does at most `tail_share` of the work, is trained under both statistics in turn to lower
-       CE(q, p) + λ W₁(H(p), E), on D_f and on v(D_f), λ = `evenness`. So forgetting survives recalibration, and the
-       network is as sure of D_f as of unseen images. The head is frozen.
+       CE(q, p) + λ W₁(H(p), E), on D_f and on v(D_f), λ = `evenness`; and γ D/(D + P), γ = `dispersion`, D and P how
+       far the last features of D_f are from other classes and from each other (`neighbours.py`). So forgetting
+       survives recalibration, the network is as sure of D_f as of unseen images, and one image does not tell where
+       the others are. The head is frozen.
     4. The tail's running means follow its weights, so that the other classes keep their place (`following.py`).
     5. The head's rows of the forgotten classes become what a retrained model has there (`head_rows.py`).
 
@@ -58,6 +60,7 @@ class BoundaryShift(Method):
     temperature: float = option(0.7, "τ of the targets: below 1 they are sharper than the original's outputs")
     level_temperature: float = option(0.85, "T of the level: below 1 it is surer than the original is of such views")
     evenness: float = option(10.0, "λ, the weight of being as sure of D_f as of unseen images")
+    dispersion: float = option(30.0, "γ, the weight of features that are as far from each other as from other classes")
     tail_share: float = option(0.1, "share of the work that the layers may do which are trained")
     class_share: float = option(0.0, "share of the forgotten classes in the training images; 0: equal classes")
     pace: float = option(5e-3, "length of a step as a share of ‖w‖, at most")
@@ -93,7 +96,10 @@ class BoundaryShift(Method):
         tail = self.look(unlearned, data, quick)
         small = min(1.0, self.share(data, tail.forget.targets.shape[1]) / USUAL_SHARE)
         pace, limit = self.pace * max(small**1.5, LEAST_PACE), HARM * small ** (2 / 3)
-        harm = tail.train(quick, pace=pace, steps=self.steps, rounds=self.rounds, weight=self.evenness, limit=limit)
+        harm = tail.train(
+            quick, pace=pace, steps=self.steps, rounds=self.rounds, evenness=self.evenness,
+            dispersion=self.dispersion, limit=limit,
+        )  # fmt: skip
         with quick.arithmetic():
             forget_rows(tail.head, data.classes, tail.part, list(tail.batches(0)))
         engine.steps += quick.steps

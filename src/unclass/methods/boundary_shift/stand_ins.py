@@ -11,6 +11,21 @@ from unclass.training.engine import Engine
 
 STEPS, PACE, WEIGHT = 8, 0.2, 0.3  # of Adam, each a share of the features' spread; of the cross-entropy
 TINY, LEAST_RATIO = 1e-12, 1e-3
+MOST, LEAST = 128, 32
+OUTPUTS, FEATURES = 2**22, 2**24  # numbers in all: fewer are made where there are many classes, or features are large
+
+
+def how_many(features: Tensor, outputs: int) -> int:
+    """Return how many stand-ins can be made of such features, for so many outputs."""
+    return max(LEAST, min(MOST, OUTPUTS // outputs, FEATURES // features[0].numel()))
+
+
+def mix(features: Tensor, count: int) -> Tensor:
+    """Return so many images' features, each with half of what lies along the second axis from another image."""
+    own, other = (torch.randint(len(features), (count,)) for _ in range(2))
+    theirs = torch.rand(count, features.shape[1]) < 0.5
+    where = theirs.view(count, -1, *[1] * (features.dim() - 2)).to(features.device)
+    return torch.where(where, features[other], features[own])
 
 
 def stand_ins(part: nn.Module, features: Tensor, y: Tensor, engine: Engine) -> Tensor:

@@ -9,11 +9,10 @@ from torch import Tensor, nn
 
 from unclass.methods.boundary_shift.objective import log_others, targets
 from unclass.methods.boundary_shift.seen import outputs
-from unclass.methods.boundary_shift.stand_ins import others, stand_ins
+from unclass.methods.boundary_shift.stand_ins import LEAST, OUTPUTS, how_many, mix, others, stand_ins
 from unclass.training.engine import Engine
 
-COUNT, LEAST, CELLS = 512, 32, 2**22  # fewer where there are so many classes that their outputs fill the memory
-MADE, MADE_CELLS = 128, 2**24  # stand-ins, which take longer; fewer where features are large
+COUNT = 512  # fewer where there are so many classes that their outputs fill the memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +32,8 @@ class Strangers:
     @classmethod
     def of(cls, part: nn.Module, features: Tensor, classes: tuple[int, ...], batch_size: int, engine: Engine) -> Self:
         outputs_each = outputs(part, features[:1], 1, engine).shape[1]
-        mixed = mix(features, min(COUNT, max(LEAST, CELLS // outputs_each)))
-        count = min(len(mixed), MADE, max(LEAST, MADE_CELLS // features[0].numel()))
+        mixed = mix(features, min(COUNT, max(LEAST, OUTPUTS // outputs_each)))
+        count = how_many(features, outputs_each)
         kinds = mixed, stand_ins(part, mixed[:count], others(outputs_each, classes, count), engine)
         before = (targets(outputs(part, one, batch_size, engine), classes) for one in kinds)
         return cls(kinds, tuple(before), classes, batch_size)
@@ -44,11 +43,3 @@ class Strangers:
         now = (log_others(outputs(part, one, self.batch_size, engine), self.classes) for one in self.kinds)
         apart = [F.kl_div(q, p, reduction="batchmean") for q, p in zip(now, self.before, strict=True)]
         return float(torch.stack(apart).max())  # not a number, if one is not
-
-
-def mix(features: Tensor, count: int) -> Tensor:
-    """Return so many images' features, each with half of what lies along the second axis from another image."""
-    own, other = (torch.randint(len(features), (count,)) for _ in range(2))
-    theirs = torch.rand(count, features.shape[1]) < 0.5
-    where = theirs.view(count, -1, *[1] * (features.dim() - 2)).to(features.device)
-    return torch.where(where, features[other], features[own])

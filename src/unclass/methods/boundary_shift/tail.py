@@ -13,11 +13,13 @@ from torch import Tensor, nn
 from unclass.data.batches import Draws
 from unclass.errors import Diverged
 from unclass.methods.boundary_shift.following import Fed, all_follow, feeding, follow
+from unclass.methods.boundary_shift.neighbours import Neighbours
 from unclass.methods.boundary_shift.objective import Level, entropies
 from unclass.methods.boundary_shift.seen import Seen, outputs
 from unclass.methods.boundary_shift.statistics import Versions
 from unclass.methods.boundary_shift.strangers import Strangers
-from unclass.models.head import Head
+from unclass.methods.targets import feature_rows, wide
+from unclass.models.head import Head, head_inputs
 from unclass.training.engine import Engine
 
 SMALL_STEPS = 0.1  # of the pace, where running means cannot follow the weights
@@ -43,7 +45,7 @@ class Tail:
     level: Level | None = None
     others: Seen | None = None
 
-    def loss(self, version: int, i: Tensor, weight: float) -> Tensor:
+    def loss(self, version: int, i: Tensor, evenness: float) -> Tensor:
         """CE(q, p) on D_f and its views, and λ times how far the entropies of each are from the level."""
         rows = [(seen, i) for seen in (self.forget, self.views) if seen is not None]
         if self.others is not None:
@@ -53,11 +55,19 @@ class Tail:
             [F.cross_entropy(p, seen.targets[k]) for p, (seen, k) in zip(logits, rows, strict=True)]
         ).sum()
         if self.level is not None:
-            value = value + weight * (self.level.distance(logits[0]) + self.level.distance(logits[1]))
+            value = value + evenness * (self.level.distance(logits[0]) + self.level.distance(logits[1]))
         return value
 
     def train(
-        self, engine: Engine, *, pace: float, steps: int, rounds: int, weight: float, limit: float = HARM
+        self,
+        engine: Engine,
+        *,
+        pace: float,
+        steps: int,
+        rounds: int,
+        evenness: float,
+        dispersion: float = 0.0,
+        limit: float = HARM,
     ) -> float:
         """Train in rounds of so many steps until the class is gone; return how far the outputs of strangers moved.
 
@@ -65,13 +75,17 @@ class Tail:
         as it is: the other classes keep the rows by which they are told.
         """
         turns = cycle(range(len(self.forget.features)))
+        self.versions.use(0)
+        neighbours = Neighbours.of(self.part, self.head, self.forget, engine)
 
         def loss(part: nn.Module, _: Tensor, i: Tensor) -> Tensor:
             turn = next(turns)
             self.versions.use(turn)
-            return self.loss(turn, i, weight)
+            with head_inputs(self.head) as given:
+                value = self.loss(turn, i, evenness)
+            features = feature_rows(wide(given[-1]), self.head)[: len(i)]
+            return value + dispersion * neighbours.together(features)
 
-        self.versions.use(0)
         strangers = Strangers.of(self.part, self.forget.features[0], self.classes, self.batch_size, engine)
         with engine.arithmetic():
             fed = feeding(self.part, self.batches(0))
@@ -85,7 +99,7 @@ class Tail:
                 with suppress(Diverged):
                     engine.fit(
                         self.part, draws, loss, epochs=1, lr=pace * size / slope, clip=slope, schedule="one-cycle",
-                        batch_norm="frozen", whole=self.level is not None, what="boundary shift",
+                        batch_norm="frozen", whole=True, what="boundary shift",
                     )  # fmt: skip
                 average.use(self.part)
                 self.settle(fed, engine)
