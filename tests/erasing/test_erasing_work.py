@@ -39,3 +39,16 @@ def test_links_in_a_circle_and_homes_that_are_not_there_are_one_line(
         told = capsys.readouterr().err
         assert code in ((0, 2) if data[0] == "digits" else (2,))
         assert "Traceback" not in told and len(told.strip().splitlines()) <= 1
+
+
+def test_an_export_is_refused_in_one_line_that_says_what_to_give(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model.onnx").write_bytes(b"\x08\x0a\x12\x07pytorch")
+    for command in (["ledger", "add"], ["evaluate"]):
+        assert run([*command, "model.onnx", "--data", "digits", *(["--class", "3"] if len(command) == 1 else [])]) == 2
+        told = capsys.readouterr().err.strip()
+        assert told.startswith("error: model.onnx is an export: .onnx is written, not opened; give the .safetensors")
+        assert len(told.splitlines()) == 1
+    assert not Path("unclass.ledger").exists()

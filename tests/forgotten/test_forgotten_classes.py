@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -16,13 +17,15 @@ from unclass.data.fingerprints import fingerprints
 from unclass.errors import InputError
 from unclass.forgotten import KNOWN, check_stays_gone, left_by, mark_forgotten
 from unclass.methods import METHODS, Needs
+from unclass.methods.amnesiac.recorder import UpdateRecorder
 from unclass.methods.finetune import Finetune
+from unclass.methods.method import cross_entropy
 from unclass.models import Classifier, load, save
 from unclass.predictions import predict
 from unclass.running import Settings, unlearn
 from unclass.training.engine import Engine
 
-OPTIONS: dict[str, dict[str, float]] = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "retrain": {"epochs": 8, "lr": 0.1},
     "finetune": {"epochs": 4, "lr": 0.2},
     "random-labels": {"epochs": 6, "lr": 0.01},
@@ -31,7 +34,6 @@ OPTIONS: dict[str, dict[str, float]] = {
     "boundary-expanding": {"epochs": 6, "lr": 0.05},
     "bad-teacher": {"epochs": 4, "lr": 0.03},
 }  # strong enough to do something on forty tiny digits of each class
-AGAIN = [name for name, kind in METHODS.items() if Needs.UPDATES not in kind().needs]
 
 
 @pytest.fixture(scope="module")
@@ -45,15 +47,45 @@ def share_recognised(model: nn.Module, data: ImageData, label: str) -> float:
     return predict(model, Batches(images), Engine(precision="float32")).correct.float().mean().item()
 
 
-@pytest.mark.parametrize("name", AGAIN)
+@pytest.fixture(scope="module")
+def without_3_recorded(
+    without_3: Classifier, digits: ImageData, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Classifier, Path]:
+    """The same network after a little more training without 3, and its updates by batches with an 8."""
+    recorder = UpdateRecorder(tmp_path_factory.mktemp("later") / "updates", [8])
+    stays = Batches(digits.train.of_classes([3], inverse=True), 16, shuffle=True)
+    recording = Engine(precision="float32", observer=recorder)
+    trained = recording.fit(deepcopy(without_3), stays, cross_entropy, epochs=1, lr=0.01)
+    recorder.finish(trained)
+    return trained, recorder.folder
+
+
+@pytest.mark.parametrize("name", METHODS)
 def test_no_method_brings_back_what_was_forgotten_before(
-    name: str, without_3: Classifier, digits: ImageData, engine: Engine
+    name: str,
+    without_3: Classifier,
+    without_3_recorded: tuple[Classifier, Path],
+    digits: ImageData,
+    engine: Engine,
 ) -> None:
-    again = unclass.forget(without_3, digits, "8", name, engine=engine, batch_size=32, **OPTIONS.get(name, {}))
+    model, options = without_3, {**OPTIONS.get(name, {})}
+    if Needs.UPDATES in METHODS[name]().needs:
+        model, options["updates"] = without_3_recorded[0], str(without_3_recorded[1])
+    again = unclass.forget(model, digits, "8", name, engine=engine, batch_size=32, **options)
     assert share_recognised(again, digits, "3") <= 0.1
     assert again.card.asked == ("3", "8")
     known = [name for name in ("3", "8") if share_recognised(again, digits, name) > KNOWN]
     assert list(again.card.still_known) == known and set(again.card.forgotten) == {"3", "8"} - set(known)
+
+
+def test_what_went_by_taking_back_its_updates_stays_gone(
+    recorded: tuple[Classifier, Path], digits: ImageData, engine: Engine
+) -> None:
+    model, folder = recorded
+    first = unclass.forget(model, digits, "3", "amnesiac", engine=engine, batch_size=32, updates=str(folder))
+    again = unclass.forget(first, digits, "8", "finetune", engine=engine, batch_size=32, epochs=4, lr=0.2)
+    assert again.card.asked == ("3", "8")
+    assert share_recognised(again, digits, "3") <= max(0.1, first.card.still_known.get("3", 0.0) + KNOWN)
 
 
 def test_fine_tuning_on_a_model_that_has_forgotten_reads_none_of_it(

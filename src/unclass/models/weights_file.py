@@ -22,6 +22,7 @@ NUMBERS = (
     torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int64, torch.int32, torch.int16, torch.int8,
     torch.uint8, torch.bool,
 )  # fmt: skip
+WRITTEN_ONLY = (".onnx",)
 _DEEPEST = 20
 COUNTER = "num_batches_tracked"  # of batch norm; older files lack it
 CONVERT = (
@@ -89,6 +90,9 @@ def read_weights_file(path: str | Path) -> WeightsFile:
     if not is_there(path):
         raise InputError(f"there is no checkpoint {path}; train one with: unclass train DATA --out {path.name}")
     require_plain(path)
+    if path.suffix in WRITTEN_ONLY:
+        kept = "the .safetensors, torch.save file or folder that it was made of"
+        raise InputError(f"{path} is an export: {path.suffix} is written, not opened; give {kept}")
     if is_torch(path):
         return _read_torch(path)
     try:

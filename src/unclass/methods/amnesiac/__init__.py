@@ -64,7 +64,7 @@ class Amnesiac(Prepared):
         unlearned = deepcopy(model)
         weights = dict(unlearned.named_parameters())
         with torch.no_grad():
-            for update in recorded_updates(Path(self.updates), model, data.classes):
+            for update in recorded_updates(Path(self.updates), model, data.classes, data.earlier):
                 for name, change in update.items():
                     weights[name].sub_(change.to(weights[name].device))
         return engine.fit(

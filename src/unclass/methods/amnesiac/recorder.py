@@ -84,9 +84,14 @@ def prepare_recording(folder: Path, needed: int) -> None:
     require_space(folder, needed)
 
 
-def recorded_updates(folder: Path, model: nn.Module, forget: Sequence[int]) -> Iterator[dict[str, Tensor]]:
-    """Walk through the recorded updates of batches that held one of the classes to forget."""
-    check_updates(folder, model, forget)
+def recorded_updates(
+    folder: Path, model: nn.Module, forget: Sequence[int], earlier: Sequence[int] = ()
+) -> Iterator[dict[str, Tensor]]:
+    """Walk through the recorded updates of batches that held one of the classes to forget.
+
+    Those that went `earlier` need not have been recorded: the model may have been trained without them.
+    """
+    check_updates(folder, model, [index for index in forget if index not in earlier])
     prefix = "network." if isinstance(model, Logits) else ""
     for path in sorted(folder.glob("*.safetensors")):
         with safe_open(path, framework="pt") as file:
