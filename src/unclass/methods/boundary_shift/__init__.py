@@ -41,7 +41,7 @@ class BoundaryShift(Method):
        classes are equal.
     3. The tail, which does at most `tail_share` of the work, is trained under both statistics in turn to lower
        CE(q, p) + λ W₁(H(p), E), on D_f and on v(D_f), λ = `evenness`; and γ D/(D + P), γ = `dispersion`, D and P how
-       far the last features of D_f are from other classes and from each other (`neighbours.py`). So forgetting
+       far the last features of D_f are from other classes and from each other (`surroundings.py`). So forgetting
        survives recalibration, the network is as sure of D_f as of unseen images, and one image does not tell where
        the others are. The head is frozen.
     4. The tail's running means follow its weights, so that the other classes keep their place (`following.py`).

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from unclass.data.batches import Draws
 from unclass.errors import Diverged
 from unclass.methods.boundary_shift.following import Fed, all_follow, feeding, follow
-from unclass.methods.boundary_shift.neighbours import Neighbours
 from unclass.methods.boundary_shift.objective import Level, entropies
 from unclass.methods.boundary_shift.seen import Seen, outputs
 from unclass.methods.boundary_shift.statistics import Versions
 from unclass.methods.boundary_shift.strangers import Strangers
+from unclass.methods.boundary_shift.surroundings import Surroundings
 from unclass.methods.targets import feature_rows, wide
 from unclass.models.head import Head, head_inputs
 from unclass.training.engine import Engine
@@ -76,7 +76,7 @@ class Tail:
         """
         turns = cycle(range(len(self.forget.features)))
         self.versions.use(0)
-        neighbours = Neighbours.of(self.part, self.head, self.forget, engine)
+        surroundings = Surroundings.of(self.part, self.head, self.forget, engine)
 
         def loss(part: nn.Module, _: Tensor, i: Tensor) -> Tensor:
             turn = next(turns)
@@ -84,7 +84,7 @@ class Tail:
             with head_inputs(self.head) as given:
                 value = self.loss(turn, i, evenness)
             features = feature_rows(wide(given[-1]), self.head)[: len(i)]
-            return value + dispersion * neighbours.together(features)
+            return value + dispersion * surroundings.together(features)
 
         strangers = Strangers.of(self.part, self.forget.features[0], self.classes, self.batch_size, engine)
         with engine.arithmetic():

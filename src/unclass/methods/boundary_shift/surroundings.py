@@ -17,7 +17,7 @@ TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class Surroundings:
     """Where the classes lie that D_f would go to: the mean last features of stand-ins for each."""
 
     means: Tensor

@@ -7,7 +7,7 @@ from torch import nn
 
 from unclass.data import Batches, Split, TrainingData, Withheld
 from unclass.methods.boundary_shift import BoundaryShift
-from unclass.methods.boundary_shift.neighbours import Neighbours
+from unclass.methods.boundary_shift.surroundings import Surroundings
 from unclass.models import Classifier, find_head
 from unclass.models.head import head_inputs
 from unclass.training.engine import Engine
@@ -18,14 +18,14 @@ def test_together_is_the_share_of_the_way_to_other_classes() -> None:
     nearest = sum(min(float((h - mean).norm()) for mean in means) for h in features) / 7
     pairs = [float((features[i] - features[j]).norm()) for i in range(7) for j in range(i)]
     apart = sum(pairs) / len(pairs)
-    assert abs(float(Neighbours(means).together(features)) - nearest / (nearest + apart)) < 1e-5
+    assert abs(float(Surroundings(means).together(features)) - nearest / (nearest + apart)) < 1e-5
 
 
 def test_one_image_and_equal_images_are_no_numbers_out_of_bounds() -> None:
-    neighbours = Neighbours(torch.ones(1, 4))
-    assert float(neighbours.together(torch.zeros(1, 4))) == 0
+    surroundings = Surroundings(torch.ones(1, 4))
+    assert float(surroundings.together(torch.zeros(1, 4))) == 0
     equal = torch.zeros(3, 4, requires_grad=True)
-    value = neighbours.together(equal)
+    value = surroundings.together(equal)
     value.backward()
     assert value.item() == 1 and equal.grad is not None and bool(equal.grad.isfinite().all())
 
@@ -35,7 +35,7 @@ def test_the_means_are_near_those_of_the_other_classes(trained: Classifier, spli
     data = TrainingData(Batches(split.forget, 16), Withheld("D_r"), split.classes)
     tail = BoundaryShift().look(trained, data, engine)
     torch.manual_seed(0)
-    found = Neighbours.of(tail.part, tail.head, tail.forget, engine).means
+    found = Surroundings.of(tail.part, tail.head, tail.forget, engine).means
     real = torch.stack([_features(trained, split, k).mean(0) for k in range(10)])
     others = [k for k in tail.forget.targets.mean(0).argsort(descending=True).tolist() if k != 3]
     nearer = [bool((mean - real[k]).norm() < (mean - real[3]).norm()) for mean, k in zip(found, others, strict=True)]
@@ -47,12 +47,12 @@ def test_features_stand_less_together_where_that_is_asked_for(
 ) -> None:
     data = TrainingData(Batches(split.forget, 16), Withheld("D_r"), split.classes)
     tail = BoundaryShift().look(deepcopy(trained), data, engine)
-    neighbours = Neighbours.of(tail.part, tail.head, tail.forget, engine)
+    surroundings = Surroundings.of(tail.part, tail.head, tail.forget, engine)
     plain, dispersed = (
-        float(neighbours.together(_features(BoundaryShift(dispersion=weight)(model, data, engine), split, 3)))
+        float(surroundings.together(_features(BoundaryShift(dispersion=weight)(model, data, engine), split, 3)))
         for weight in (0.0, 30.0)
     )
-    assert dispersed < plain < neighbours.together(_features(trained, split, 3))
+    assert dispersed < plain < surroundings.together(_features(trained, split, 3))
 
 
 @torch.no_grad()
