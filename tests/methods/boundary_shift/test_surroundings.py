@@ -33,7 +33,7 @@ def test_one_image_and_equal_images_are_no_numbers_out_of_bounds() -> None:
 def test_the_means_are_near_those_of_the_other_classes(trained: Classifier, split: Split, engine: Engine) -> None:
     """Each is nearer to its class's mean than to D_f's: they tell where the other classes lie."""
     data = TrainingData(Batches(split.forget, 16), Withheld("D_r"), split.classes)
-    tail = BoundaryShift().look(trained, data, engine)
+    tail = BoundaryShift().look(deepcopy(trained), data, engine)
     torch.manual_seed(0)
     found = Surroundings.of(tail.part, tail.head, tail.forget, engine).means
     real = torch.stack([_features(trained, split, k).mean(0) for k in range(10)])
