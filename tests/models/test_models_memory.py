@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 import unclass
 from unclass.cli import run
@@ -19,7 +20,7 @@ from unclass.ledger.keys import new_key
 from unclass.ledger.models import register
 from unclass.ledger.requests import add_request
 from unclass.ledger.store import Ledger
-from unclass.models import Classifier, Opening, build
+from unclass.models import Classifier, Opening, build, load, save
 from unclass.models.memory import Memory
 from unclass.training.engine import Engine
 
@@ -67,6 +68,23 @@ def test_a_record_is_believed_only_of_these_very_bytes(bare: Path, digits: Image
     else:
         shutil.copy(bare.with_name("first.pt"), bare)
     assert forgotten(bare, digits) == ()
+
+
+@pytest.mark.parametrize("form", ["safetensors without its card", "torch.save"])
+def test_weights_that_were_saved_again_are_known_by_their_numbers(
+    trained: Classifier, digits: ImageData, engine: Engine, tmp_path: Path, form: str
+) -> None:
+    out = tmp_path / "without.safetensors"
+    unclass.forget(save(trained, tmp_path / "model.safetensors"), digits, "3", out=out, engine=engine)
+    weights = load(out).network.state_dict()
+    out.unlink()
+    out = out.with_suffix(".pt" if form == "torch.save" else ".safetensors")
+    write = torch.save if form == "torch.save" else save_file
+    network = Opening("small-cnn", {"width": 8}, mean=(0.5,), std=(0.5,))
+    write(weights, out)
+    assert network.open(out, digits.classes, digits.train.shape).card.asked == ("3",)
+    write({**weights, "head.bias": weights["head.bias"] + 1e-3}, out)
+    assert network.open(out, digits.classes, digits.train.shape).card.asked == ()
 
 
 def test_whoever_opens_it_may_say_it(bare: Path, digits: ImageData) -> None:

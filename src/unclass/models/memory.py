@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unclass.errors import InputError, unknown
-from unclass.models.classifier import Card
+from unclass.models.classifier import Card, Classifier, weights_digest
 from unclass.models.hugging_face_config import CONFIG, read_folder
 from unclass.storage import is_as_written, read_json, sha256
 from unclass.storage.typed_json import typed
@@ -23,7 +23,7 @@ def memory_of(card: Card) -> dict[str, Any]:
 
 
 def remembering(
-    card: Card,
+    model: Classifier,
     weights: Path | None,
     classes: Sequence[str],
     images: Sequence[str],
@@ -31,8 +31,9 @@ def remembering(
     still_known_images: Sequence[str] = (),
 ) -> Card:
     """Return a card that also says what whoever opens the model, or the record beside it, says was to be forgotten."""
+    card = model.card
     nobody = weights is None or card.asked or card.asked_images
-    said = {} if nobody or weights is None else _said_beside(weights) or _said_inside(weights)
+    said = {} if nobody or weights is None else _said_beside(weights, model) or _said_inside(weights)
     left = {**said.get("still_known", {}), **(still_known or {}), **card.still_known}
     names = {*card.forgotten, *said.get("forgotten", ()), *(_name(card, one) for one in classes)} - left.keys()
     known = {*card.still_known_images, *said.get("still_known_images", ()), *still_known_images}
@@ -46,14 +47,18 @@ def remembering(
     )
 
 
-def _said_beside(weights: Path) -> dict[str, Any]:
-    """Return what the record beside a file or folder says it wrote, if it speaks of these very bytes."""
+def _said_beside(weights: Path, model: Classifier) -> dict[str, Any]:
+    """Return what the record beside a file or folder says it wrote, if it speaks of these very bytes or weights.
+
+    The same weights in other bytes are a file that was saved again, as by a program that drops the card.
+    """
     try:
         record = read_json(weights.with_suffix(".json"))
         written = record["written"]
         files = [weights] if weights.is_file() else sorted(one for one in weights.iterdir() if one.is_file())
-        same = (
-            bool({sha256(one) for one in files} & set(written["sha256"].values())) if "forgotten" in written else False
+        same = "forgotten" in written and (
+            bool({sha256(one) for one in files} & set(written["sha256"].values()))
+            or record["weights"] == weights_digest(model)
         )
     except (InputError, OSError, KeyError, TypeError, AttributeError):  # there is none, or it is something else
         return {}

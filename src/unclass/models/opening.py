@@ -57,7 +57,7 @@ class Opening:
             model.card = replace(model.card, head=self.head or model.card.head)
         place = weights or self.own_weights()
         known = (self.still_known, self.still_known_images)
-        model.card = remembering(model.card, place, self.forgotten, self.forgotten_images, *known)
+        model.card = remembering(model, place, self.forgotten, self.forgotten_images, *known)
         return model
 
     def open_alone(self, weights: Path | None) -> Classifier | None:
