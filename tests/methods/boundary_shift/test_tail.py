@@ -50,6 +50,15 @@ def test_training_leaves_nothing_in_the_class_and_the_head_as_it_was(engine: Eng
     assert all(weight.requires_grad for weight in tail.part.parameters())
 
 
+def test_features_that_stand_together_get_one_round_more() -> None:
+    steps = []
+    for spread in (1.0, -1.0):
+        engine = Engine(precision="float32")
+        tail_of().train(engine, pace=0.5, steps=40, rounds=20, evenness=1.0, spread=spread, limit=100.0)
+        steps.append(engine.steps)
+    assert steps[1] == steps[0] + 40
+
+
 def test_a_head_that_is_all_there_is_may_move(engine: Engine) -> None:
     tail = tail_of(layers=1)
     with frozen(tail.head, tail.part):

@@ -67,12 +67,14 @@ class Tail:
         rounds: int,
         evenness: float,
         dispersion: float = 0.0,
+        spread: float = 1.0,
         limit: float = HARM,
     ) -> float:
         """Train in rounds of so many steps until the class is gone; return how far the outputs of strangers moved.
 
-        A round that moves them by more than `limit` is taken back, and the next has a third of the pace. The head stays
-        as it is: the other classes keep the rows by which they are told.
+        One round more is given to features that still stand together by more than `spread`. A round that moves
+        strangers by more than `limit` is taken back, and the next has half the pace. The head stays as it is: the other
+        classes keep the rows by which they are told.
         """
         turns = cycle(range(len(self.forget.features)))
         self.versions.use(0)
@@ -83,8 +85,8 @@ class Tail:
             self.versions.use(turn)
             with head_inputs(self.head) as given:
                 value = self.loss(turn, i, evenness)
-            features = feature_rows(wide(given[-1]), self.head)[: len(i)]
-            return value + dispersion * surroundings.together(features)
+            features = feature_rows(wide(given[-1]), self.head)
+            return value + dispersion * surroundings.together(features[: len(i)])
 
         strangers = Strangers.of(self.part, self.forget.features[0], self.classes, self.batch_size, engine)
         with engine.arithmetic():
@@ -93,6 +95,7 @@ class Tail:
         draws = Draws(torch.arange(len(self.forget)), self.batch_size, steps, seed=int(torch.randint(2**31, ())))
         with frozen(self.head, self.part):
             size, slope = self.steepness(engine)
+            once_more = True
             for _ in range(rounds):
                 start = deepcopy(self.part.state_dict())
                 engine.observer = average = Average(steps // 2)
@@ -103,11 +106,14 @@ class Tail:
                     )  # fmt: skip
                 average.use(self.part)
                 self.settle(fed, engine)
+                together = surroundings.together(self.last_features(engine))
                 if not strangers.moved(self.part, engine) <= limit:
                     self.part.load_state_dict(start)
-                    pace /= 3
+                    pace /= 2
                 elif self.held(engine) <= HELD:
-                    break
+                    if together <= spread or not once_more:
+                        break
+                    once_more = False
         self.settle(fed, engine)
         self.versions.renew(0)
         return strangers.moved(self.part, engine)
@@ -134,6 +140,13 @@ class Tail:
             found.append(torch.isin(said, gone).float().mean().item())
         self.versions.use(0)
         return max(found)
+
+    @torch.no_grad()
+    def last_features(self, engine: Engine) -> Tensor:
+        """Return what the head is given of D_f."""
+        with head_inputs(self.head) as given:
+            outputs(self.part, self.forget.features[0], self.batch_size, engine)
+        return torch.cat([feature_rows(wide(one), self.head) for one in given])
 
     def membership_gap(self, engine: Engine) -> float:
         """Return how well D_f is told from its unseen-like views: |AUC − ½| of entropy or the classes' probability.
