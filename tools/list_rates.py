@@ -29,12 +29,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lists", type=int, default=10, help="of each size (10)")
     parser.add_argument("--epochs", type=int, default=20, help="of training (20)")
+    parser.add_argument("--seed", type=int, default=100, help="of the first list (100)")
     given = parser.parse_args()
     for wrong in WRONG:
         data = with_wrong_labels(load_data("digits"), wrong)
         original = trained(data, given.epochs, 0)
         found: dict[tuple[int, str], Counter[str]] = {}
-        for number in range(given.lists):
+        for number in range(given.seed, given.seed + given.lists):
             lists = drawn_lists(len(data.train), number)
             left = replace(data, train=Split.of(data, [], rows=torch.cat(lists)).retain)
             without = trained(left, given.epochs, number + 1)  # it saw the lists of no size
@@ -74,7 +75,8 @@ def judged(original: Classifier, model: Classifier, data: ImageData, split: Spli
     """Return what the audit says of a model as the unlearned one, and what `forget` would say after such a run."""
     audit = audit_images({"original": original, "unlearned": model}, data, split, ENGINE)
     seen = what_is_told(original, model, split, ENGINE, "")
-    return [f"audit {audit.verdict.status.split()[0]}", f"forget says {in_a_word(seen)}"]
+    attack = audit.check("population-attack").statuses["unlearned"]
+    return [f"audit {audit.verdict.status.split()[0]}", f"attack {attack}", f"forget says {in_a_word(seen)}"]
 
 
 def in_a_word(seen: ListedImages | None) -> str:

@@ -16,6 +16,7 @@ from unclass.data.fingerprints import fingerprints
 from unclass.errors import InputError
 from unclass.forgotten import ListedImages, Told, left_by, remark_on_images, told_apart, what_is_told
 from unclass.methods.finetune import Finetune
+from unclass.metrics.delong import auc_interval
 from unclass.models import Card, Classifier, Opening, load, save
 from unclass.models.memory import memory_of
 from unclass.training.engine import Engine
@@ -65,6 +66,17 @@ def test_the_auc_is_the_share_of_pairs_in_which_the_listed_image_is_surer(marks:
     pairs = (difference > 0).double() + (difference == 0).double() / 2
     found = told_apart(model, listed, unseen, engine)
     assert found.auc == pytest.approx(pairs.mean().item(), abs=1e-6) and found.low < found.auc < found.high
+
+
+def test_a_few_easy_images_are_no_knowledge(marks: ImageData, engine: Engine) -> None:
+    """Ten unseen images of which a network happens to be sure: their own interval is narrow, and chance."""
+    model = knowing(0.0)
+    pixels = marks.test.read(torch.arange(len(marks.test)))[:, 0, 0, 0].float()
+    margins = (pixels - 127.5).abs() * torch.where((pixels > 127.5) == (marks.test.labels == 1), 1, -1)
+    rows = margins.argsort(descending=True)[100:110]
+    found = told_apart(model, marks.test.select(rows), marks.test.select(torch.arange(100, 400)), engine)
+    assert found.auc > 0.7 and auc_interval(margins[rows], margins[100:])[0] > 0.6
+    assert found.low == 0.5 and not found.apart
 
 
 def test_images_that_are_still_told_apart_are_not_called_forgotten(

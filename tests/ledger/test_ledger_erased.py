@@ -41,16 +41,22 @@ def test_images_that_differ_in_a_pixel_are_others(digits: ImageData) -> None:
     assert fingerprints(digits.train.select(torch.tensor([5]))) == [prints[5]]
 
 
+@pytest.mark.parametrize("loudness", [[], ["--quiet"]])
 @pytest.mark.parametrize("verb", ["train", "forget"])
 def test_commands_name_them_before_they_start(
-    erased: Ledger, trained: Classifier, verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    erased: Ledger,
+    trained: Classifier,
+    verb: str,
+    loudness: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = save(trained, tmp_path / "model.safetensors")
     words = ["train", "digits", "--model-set", "width=4", "--set", "epochs=1"]
     if verb == "forget":
         words = ["forget", str(file), "--data", "digits", "--class", "3"]
     given = ["--per-class", "40", "--out", str(tmp_path / "m.safetensors"), "--ledger", str(erased.path)]
-    assert run([*words, *given]) == 0
+    assert run([*words, *given, *loudness]) == 0
     assert "17 images were erased on request R-1; leave them out of the data" in capsys.readouterr().err
 
 

@@ -9,7 +9,7 @@ from torch import nn
 from marked_images import LISTED, Knows, marked_data
 from unclass.audits.result import Audit
 from unclass.data import ImageData, Split
-from unclass.erasing.listed_images import audit_images
+from unclass.erasing.listed_images import audit_images, between
 from unclass.forgotten import same_shares
 from unclass.training.engine import Engine
 
@@ -40,6 +40,26 @@ def test_images_that_are_told_because_they_are_now_wrong_fail_too(data: ImageDat
     assert audited(data, unlearned=Knows(-5.0)).verdict.status == "failed"
 
 
+@pytest.mark.parametrize(
+    ("most", "original", "limit"),
+    [
+        (0.30, 0.04, 0.30),  # the original is not told apart: nothing is judged by this
+        (0.30, 0.15, 0.10),  # few images: half-way
+        (0.05, 0.40, 0.05),  # many images: as of a class
+        (0.05, 0.051, 0.05),
+    ],
+)
+def test_the_limit_lies_between_chance_and_the_original(most: float, original: float, limit: float) -> None:
+    assert between(most, original).threshold == pytest.approx(limit)
+
+
+def test_a_list_of_which_the_original_is_plainly_surer_is_not_left_open(data: ImageData) -> None:
+    """Sixty images: five deviations of chance are 0.2, so that an AUC of 0.65 was once "not even told apart"."""
+    found = audited(data, unlearned=Knows(0.4), original=Knows(0.4))
+    low, _ = found.check("population-attack").intervals["original"]
+    assert 0.05 < low < 0.18 and found.verdict.status == "failed"
+
+
 def test_harm_to_the_rest_fails(data: ImageData) -> None:
     found = audited(data, unlearned=Knows(0.0, worse=0.3))
     assert found.verdict.status == "failed" and found.check("retain-change").status == "failed"
@@ -47,7 +67,7 @@ def test_harm_to_the_rest_fails(data: ImageData) -> None:
 
 def test_where_the_original_shows_nothing_the_audit_shows_nothing(data: ImageData) -> None:
     found = audited(data, unlearned=Knows(0.0), original=Knows(0.0))
-    assert found.verdict.status == "undecided" and "not even in the original" in found.verdict.sentence
+    assert found.verdict.status == "undecided" and "not even in the original are" in found.verdict.sentence
 
 
 @pytest.mark.parametrize("count", [1, 3])

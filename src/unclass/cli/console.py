@@ -27,7 +27,7 @@ error_console = _Console(stderr=True, highlight=False)
 
 
 def set_loudness(*, quiet: bool, verbose: bool) -> None:
-    """Say less than usual, results and errors only, or more: what is read and written, with the time."""
+    """Say less than usual, results, warnings and errors only, or more: what is read and written, with the time."""
     error_console.quiet_notes = quiet
     progress.hush(quiet)
     if not verbose:
@@ -53,8 +53,8 @@ def say(message: Any) -> None:
 
 
 def note(message: str) -> None:
-    """Print a remark that is no result."""
-    if processes.is_first() and not error_console.quiet_notes:
+    """Print a remark that is no result; with --quiet only if it is a warning."""
+    if processes.is_first() and (message.startswith("warning: ") or not error_console.quiet_notes):
         error_console.print(message, markup=False, style="dim", soft_wrap=True)
 
 

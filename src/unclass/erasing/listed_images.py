@@ -12,15 +12,15 @@ from torch import nn
 from unclass.audits.catalogue import CHECKS
 from unclass.audits.check import Limit, Measure
 from unclass.audits.evidence import Utility
-from unclass.audits.limits import HARM, no_advantage
+from unclass.audits.limits import ADVANTAGE, HARM, no_advantage
 from unclass.audits.provenance import models_section, provenance_section, subject_section
 from unclass.audits.result import Audit, Outcome, Verdict
 from unclass.data import Batches, ImageData, ImageSet, Split
-from unclass.forgotten import same_shares
+from unclass.forgotten import CHANCE, same_shares
 from unclass.metrics import accuracy
 from unclass.metrics.delong import auc_interval
 from unclass.metrics.intervals import paired_interval
-from unclass.metrics.population import auc, membership_scores
+from unclass.metrics.population import auc, auc_noise, membership_scores
 from unclass.predictions import LOOKING_BATCH, Predictions, predict
 from unclass.training.engine import Engine
 
@@ -75,17 +75,37 @@ def _look(model: nn.Module, images: ImageSet, engine: Engine) -> Predictions:
 
 
 def _attack(seen: Mapping[str, Seen]) -> Measure:
-    """max over scores of |AUC − ½|, members the listed images, others unseen ones of their classes."""
+    """max over scores of |AUC − ½|, members the listed images, others unseen ones of their classes.
+
+    Where that lies within three deviations of chance the interval begins at 0: that of a few images is too narrow.
+    """
     values, intervals = {}, {}
     for role, one in seen.items():
         inside, outside = membership_scores(one.listed), membership_scores(one.alike)
         worst = max(inside, key=lambda name: abs(auc(inside[name], outside[name]) - 0.5))
         low, high = (bound - 0.5 for bound in auc_interval(inside[worst], outside[worst]))
         values[role] = abs(auc(inside[worst], outside[worst]) - 0.5)
-        intervals[role] = (0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high)))
+        by_chance = values[role] <= CHANCE * auc_noise(len(one.listed), len(one.alike))
+        nearest = 0.0 if by_chance or low <= 0 <= high else min(abs(low), abs(high))
+        intervals[role] = (nearest, max(abs(low), abs(high)))
     first = next(iter(seen.values()))
     count = len(first.listed)
-    return Measure(ATTACK, no_advantage(count, len(first.alike)), values, intervals, count)
+    most = no_advantage(count, len(first.alike))(()).threshold or ADVANTAGE
+    limit = between(most, intervals["original"][0])
+    return Measure(ATTACK, lambda _: limit, values, intervals, count)
+
+
+def between(most: float, original: float) -> Limit:
+    """Return half-way from 0.05 to the lower end of the original's interval; never more than is allowed of a class.
+
+    What is allowed of a class grows as the images become few, and so would hide a list that is plainly told apart.
+    """
+    if original <= ADVANTAGE:  # then the attack shows nothing
+        return Limit(most, "five deviations of chance, at least 0.05")
+    reason = (
+        "half-way from 0.05 to the lower end of the original's interval; at most five deviations of chance, or 0.05"
+    )
+    return Limit(max(ADVANTAGE, min(most, (ADVANTAGE + original) / 2)), reason)
 
 
 def _harm(seen: Mapping[str, Seen]) -> Measure:
@@ -102,9 +122,7 @@ def _verdict(measures: Sequence[Measure], seen: Mapping[str, Seen]) -> Verdict:
     count = f"{len(seen['unlearned'].listed):,} listed images"
     if attack.judge("original") != "failed":  # then what it says of the unlearned model is worth nothing
         status: Outcome = "undecided"
-        sentence = (
-            f"Undecided: not even in the original can the {count} be told from unseen ones, so that this shows nothing."
-        )
+        sentence = f"Undecided: not even in the original are the {count} told from unseen ones; this shows nothing."
     else:
         judged = {one.judge("unlearned") for one in measures}
         good: Outcome = "passed" if "retrained" in seen else "passed without reference"

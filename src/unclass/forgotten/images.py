@@ -12,11 +12,12 @@ from torch import Tensor, nn
 from unclass.data import Batches, ImageSet, Split
 from unclass.errors import InputError
 from unclass.metrics.delong import auc_interval
-from unclass.metrics.population import auc, membership_scores
+from unclass.metrics.population import auc, auc_noise, membership_scores
 from unclass.predictions import LOOKING_BATCH, predict
 from unclass.training.engine import Engine
 
 MOST_LOOKED_AT = 500  # images of each class
+CHANCE = 3  # deviations
 LEAST = 0.55  # the AUC above which, with its whole interval, images count as told apart
 NOT_MEASURED = (
     "whether the listed images are forgotten was not measured: the data has no test images of their classes to compare "
@@ -26,7 +27,10 @@ NOT_MEASURED = (
 
 @dataclass(frozen=True)
 class Told:
-    """AUC of log p_y, members the listed images, others unseen ones of their classes, and its interval of 95 %."""
+    """AUC of log p_y, members the listed images, others unseen ones of their classes, and its interval of 95 %.
+
+    Where the AUC lies within three deviations of chance, ½ is in the interval: that of a few images is too narrow.
+    """
 
     auc: float
     low: float
@@ -97,7 +101,9 @@ def told_apart(model: nn.Module, listed: ImageSet, unseen: ImageSet, engine: Eng
         membership_scores(predict(model, Batches(images, LOOKING_BATCH), engine, "looking again"))["loss"]
         for images in (listed, unseen)
     )
-    return Told(auc(members, others), *auc_interval(members, others))
+    value, (low, high) = auc(members, others), auc_interval(members, others)
+    by_chance = abs(value - 0.5) <= CHANCE * auc_noise(len(members), len(others))
+    return Told(value, min(low, 0.5), max(high, 0.5)) if by_chance else Told(value, low, high)
 
 
 def same_shares(listed: Tensor, unseen: Tensor, seed: int) -> Tensor:
