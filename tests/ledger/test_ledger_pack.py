@@ -34,6 +34,18 @@ def test_a_pack_holds_what_an_auditor_asks_for(pack: Path, evidence: Evidence) -
     assert "R-1" in (pack / "letter.txt").read_text()
 
 
+def test_a_pack_of_single_images_names_only_the_attacks_that_were_tried(
+    evidence: Evidence, key: Path, tmp_path: Path
+) -> None:
+    asked = replace(evidence.request, classes=(), images=("3", "17"))
+    record = {**evidence.record, "forget_list": {"count": 2, "digest": "ab" * 32}}
+    write_pack(replace(evidence, request=asked, record=record), tmp_path / "images", key, PackOptions())
+    tried = json.loads((tmp_path / "images" / "manifest.json").read_text())["threat_model"]["attacks tried"]
+    assert tried.startswith("black-box membership inference") and "white-box" not in tried
+    letter = (tmp_path / "images" / "letter.txt").read_text()
+    assert "so that it gives up what it had learned from 2 images.\n" in letter
+
+
 def test_the_original_model_is_in_no_pack(pack: Path) -> None:
     assert "weights of the original" not in _all_text(pack)
 

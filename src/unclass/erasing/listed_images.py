@@ -100,8 +100,8 @@ def between(most: float, original: float) -> Limit:
 
     What is allowed of a class grows as the images become few, and so would hide a list that is plainly told apart.
     """
-    if original <= ADVANTAGE:  # then the attack shows nothing
-        return Limit(most, "five deviations of chance, at least 0.05")
+    if original <= ADVANTAGE:
+        return Limit(None, "not even the original is told apart, so that this shows nothing")
     reason = (
         "half-way from 0.05 to the lower end of the original's interval; at most five deviations of chance, or 0.05"
     )
@@ -135,14 +135,15 @@ def _verdict(measures: Sequence[Measure], seen: Mapping[str, Seen]) -> Verdict:
 
 
 def _why(attack: Measure, harm: Measure, seen: Mapping[str, Seen]) -> list[str]:
-    limit = attack.limit(()).threshold
+    threshold = attack.limit(()).threshold
+    limit = "no limit" if threshold is None else f"limit {threshold:.3f}"
     told = ", ".join(f"{role} {value:.3f}" for role, value in attack.values.items())
     rates = [
         f"{name}: " + ", ".join(f"{role} {one.accuracies()[name]:.1%}" for role, one in seen.items())
         for name in ("listed", "unseen of their classes", "test")
     ]
     return [
-        f"attack on the listed images, |AUC − ½|: {told}; limit {limit:.3f} ({attack.judge('unlearned')})",
+        f"attack on the listed images, |AUC − ½|: {told}; {limit} ({attack.judge('unlearned')})",
         *(f"accuracy, {rate}" for rate in rates),
         f"change on test images: {100 * (harm.values['unlearned'] or 0):+.1f} points; limit {-100 * HARM:+.0f} "
         f"({harm.judge('unlearned')})",

@@ -9,7 +9,13 @@ from typing import Any
 
 from unclass.ledger.models import Version
 from unclass.ledger.requests import Request
-from unclass.ledger.wording import LEFT_TO_DO, RESIDUAL_RISK, THREAT_MODEL, why_not_retrained
+from unclass.ledger.wording import (
+    LEFT_TO_DO,
+    RESIDUAL_RISK,
+    THREAT_MODEL,
+    THREAT_MODEL_OF_IMAGES,
+    why_not_retrained,
+)
 from unclass.records import environment
 from unclass.storage import json_digest
 
@@ -92,7 +98,7 @@ def manifest(evidence: Evidence, records: Mapping[str, str], signer: Mapping[str
             "unlearned": evidence.unlearned.sha256,
         },
         "left_to_do": [*LEFT_TO_DO, *(f"Copy of the original: {copy}" for copy in evidence.copies)],
-        "threat_model": THREAT_MODEL,
+        "threat_model": THREAT_MODEL_OF_IMAGES if request.images else THREAT_MODEL,
         "residual_risk": [*RESIDUAL_RISK, *evidence.audit.get("not_claimed", [])],
         "why_not_retrained": evidence.why or why_not_retrained(evidence.original.card, len(evidence.retrained)),
         "software": {**asdict(environment()), "commit": commit()},

@@ -26,6 +26,15 @@ THREAT_MODEL = {
     "weights by someone who kept the original",
 }
 
+# Of single images fewer attacks are tried than of a class.
+THREAT_MODEL_OF_IMAGES = {
+    **THREAT_MODEL,
+    "attacks tried": "black-box membership inference: confidence, entropy, modified entropy and loss of the listed "
+    "images against those of unseen images of their classes",
+    "attacks not tried": "membership inference with models trained with and without each image; all white-box attacks "
+    "(features, activations, relearning); " + THREAT_MODEL["attacks not tried"],
+}
+
 RESIDUAL_RISK = (
     "Unlearning is approximate: it has no formal guarantee such as (ε, δ)-certified removal.",
     "Who has kept the original model can compare it with the new one and learn what was erased.",
@@ -42,14 +51,16 @@ def why_not_retrained(card: Mapping[str, Any], references: int) -> str:
     text = f"Training anew{count}{epochs} repeats the whole training for each request; the weights were changed instead"
     if references:
         return f"{text}, and the result was compared with {references} model(s) trained without what was erased."
-    return f"{text}. No model trained anew was at hand to compare with, so that the audit's limits are fixed ones."
+    return f"{text}. No model trained anew was at hand to compare with, so that the audit's limits do not rest on one."
 
 
 def letter(manifest: Mapping[str, Any], model: str) -> str:
     """Return a text for the person who asked, in plain words."""
     request, done, verdict = manifest["request"], manifest["done"], manifest["verdict"]
     count = (manifest["erased"]["images"] or {}).get("count")
-    learned = f"from {count} images " if count else ""
+    learned = f"from {count} images" if count else ""
+    if request["asks_for"] != f"{count} images":
+        learned = f"{learned} ({request['asks_for']})".strip()
     checked = {
         "passed": "The checks we ran no longer find it, and the rest of the model works as before.",
         "passed without reference": "The checks we ran no longer find it, and the rest of the model works as before.",
@@ -61,8 +72,7 @@ def letter(manifest: Mapping[str, Any], model: str) -> str:
         "",
         "You asked us to erase what one of our image classifiers has learned about you.",
         "",
-        f'On {done["made"][:10]} we changed the model "{model}" so that it gives up what it had learned {learned}'
-        f"({request['asks_for']}).",
+        f'On {done["made"][:10]} we changed the model "{model}" so that it gives up what it had learned {learned}.',
         checked,
         "",
         "What this does not mean: there is no proof that nothing is left; a new kind of attack may find what ours did",
