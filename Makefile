@@ -61,6 +61,7 @@ lock: install
 
 # Known advisories against the tested versions; needs a network and `pip install pip-audit`.
 advisories: install
+	@$(BIN)/python -c 'import pip_audit' 2>/dev/null || { echo "error: pip-audit is not installed; $(BIN)/python -m pip install pip-audit"; exit 2; }
 	$(BIN)/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip
 
 install: $(VENV)/installed
@@ -68,7 +69,7 @@ install: $(VENV)/installed
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 ifdef LOCK
-	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(LOCK)
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement $(LOCK)
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 else
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"

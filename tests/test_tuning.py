@@ -14,7 +14,7 @@ from unclass.errors import InputError
 from unclass.models import Classifier
 from unclass.running import Settings, new_model, train_model
 from unclass.training.engine import Engine
-from unclass.tuning import Tried, Tuning, tune
+from unclass.tuning import Tried, Tuning, _read_cell, tune
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +88,13 @@ def test_what_was_tried_is_not_tried_again(held: ImageData, original: Classifier
     assert again.tried[0].kept == 0.123 != first.tried[0].kept
     assert len(list((tmp_path / "cells").iterdir())) == 2
     assert json.loads((tmp_path / "tuning.json").read_text())["best"] == dict(again.best.options)
+
+
+@pytest.mark.parametrize("damaged", ["", "[]", "{}", '{"failed": ""}', '{"failed": "", "seconds": "x"}'])
+def test_what_was_tried_and_is_damaged_is_said_in_one_line(damaged: str, tmp_path: Path) -> None:
+    (tmp_path / "cell.json").write_text(damaged)
+    with pytest.raises(InputError, match=r"cell\.json"):
+        _read_cell(tmp_path / "cell.json")
 
 
 def test_without_a_grid_learning_rates_are_tried(held: ImageData, original: Classifier) -> None:

@@ -182,6 +182,8 @@ def campaign(cases: int, seed: int, seconds: int, asked: str) -> int:
             print(wrong[-1], flush=True)
         elif code == -signal.SIGXCPU:
             cut.append(line)
+        if number % 50 == 49:
+            print(f"{number + 1} cases: {len(wrong)} failed, {len(cut)} cut", flush=True)
         restore(folder, good)
     print(f"{cases} cases, seed {seed}, by exit code {dict(codes)}, by command {dict(tried)}")
     print(f"{len(wrong)} failed; {len(cut)} were still working after {seconds} seconds of CPU")

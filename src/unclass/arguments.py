@@ -166,7 +166,10 @@ def opened_for(how: Opening, path: Path | None, images: ImageData, *, unnamed: b
 def with_indices(images: ImageData, count: int) -> ImageData:
     """Return images whose classes have no names as those of a model with so many outputs."""
     found = images.classes
-    if len(found) < count and found == indices(len(found)):
+    if found == indices(len(found)) and len(found) > count:
+        beyond = f"class {len(found) - 1} is beyond the model's {count} outputs"
+        raise InputError(f"{beyond}; give an index from 0 to {count - 1}, or correct the labels")
+    if found == indices(len(found)):
         return replace(images, classes=indices(count))
     if len(found) != count:
         given = f"the data has {len(found)} classes, the model {count} outputs"

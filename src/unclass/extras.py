@@ -35,7 +35,7 @@ def own_code(spec: str, kind: str, others: Sequence[str] = ()) -> Any:
         sys.path.insert(0, here)
     try:
         module = import_module(where)
-    except (ImportError, ValueError, TypeError) as error:  # the latter two where there is no name, or a dot before it
+    except Exception as error:  # whatever that code does when it is imported
         choices = f"choose from: {', '.join(others)}, and " if others else ""
         raise InputError(f"{where} cannot be imported ({error}); {choices}run where its folder lies") from error
     if not hasattr(module, name):

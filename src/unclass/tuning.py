@@ -22,7 +22,7 @@ from unclass.methods.configure import name_of, option_names, options_of, told_op
 from unclass.methods.lookup import find_method
 from unclass.metrics.evaluation import Evaluation
 from unclass.models import Classifier, load, save, weights_digest
-from unclass.storage import write_json
+from unclass.storage import read_json, write_json
 from unclass.training.engine import Engine
 
 SHARE = 0.1
@@ -153,7 +153,7 @@ class _Bench:
         for label, seed in product(labels, self.seeds):
             path = None if self.folder is None else self.folder / "cells" / f"{self.key(method, label, seed)}.json"
             if path is not None and path.exists():
-                yield json.loads(path.read_text(encoding="utf-8"))
+                yield _read_cell(path)
                 continue
             cell = self.cell(method, label, seed)
             if path is not None:
@@ -191,6 +191,15 @@ class _Bench:
 
 
 _JUDGED = ("accuracy_retain_test", "accuracy_forget_test")
+
+
+def _read_cell(path: Path) -> dict[str, Any]:
+    """Return the figures that an earlier run left; raise if they are none."""
+    cell = read_json(path)
+    figures = [] if cell.get("failed") else [cell.get(name) for name in (*_JUDGED, "seconds")]
+    if not isinstance(cell.get("failed"), str) or not all(isinstance(one, int | float) for one in figures):
+        raise InputError(f"{path} does not hold what a setting came to; delete it, and it is tried again")
+    return cell
 
 
 def _without_judges(data: Any, share: float, options: DataOptions | None) -> ImageData:

@@ -55,6 +55,13 @@ def test_a_wrong_plan_is_one_line(tmp_path: Path, text: str, message: str) -> No
         read_plan(write(tmp_path, text))
 
 
+@pytest.mark.parametrize(("name", "value"), [("jobs", 0), ("jobs", 10**7), ("threads", -1), ("threads", 10**30)])
+def test_processes_and_threads_are_a_number_that_a_machine_can_have(name: str, value: int, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"{value} `{name}` are not allowed"):
+        compare("digits", "3", out=tmp_path / "out", **{name: value})
+    assert not (tmp_path / "out").exists()
+
+
 def test_without_data_or_classes_there_is_nothing_to_compare(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no `data` or no `classes`"):
         compare(plan=write(tmp_path, "seeds = 1"))

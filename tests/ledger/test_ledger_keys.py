@@ -2,6 +2,7 @@
 
 import base64
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,12 @@ def test_a_key_of_a_curve_that_nobody_knows_is_no_key(tmp_path: Path) -> None:
     public.write_text(f"-----BEGIN PUBLIC KEY-----\n{text}-----END PUBLIC KEY-----\n")
     with pytest.raises(InputError, match="is no public key"):
         public_key(public)
+
+
+@pytest.mark.parametrize("read", [private_key, public_key])
+def test_a_key_is_a_plain_file_of_a_reasonable_size(read: Callable[[Path], object], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a pipe or a device"):
+        read(Path("/dev/zero"))
+    (tmp_path / "large.pem").write_bytes(bytes(2 << 20))
+    with pytest.raises(InputError, match="more than the 1 MB"):
+        read(tmp_path / "large.pem")

@@ -97,6 +97,14 @@ def test_what_is_no_method_is_said_in_one_line(own, name, says):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("code", ["raise RuntimeError('no operator')", "1 / 0", "def (", "import no_such_module"])
+def test_code_that_fails_while_it_is_imported_is_one_line(code, tmp_path, monkeypatch):
+    (tmp_path / "fails_early.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match="fails_early cannot be imported"):
+        find_method("fails_early:Method")
+
+
 def test_a_function_is_no_method():
     with pytest.raises(InputError, match="name the method's class"):
         checked(print, "print")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from unclass.arguments import DEFAULT_MODELS
-from unclass.border.bounds import MOST_IMAGES_IN_A_BATCH
+from unclass.border.bounds import MOST_IMAGES_IN_A_BATCH, MOST_JOBS, MOST_THREADS
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.data import DataOptions
@@ -56,11 +56,13 @@ def compare(
         bool | None, typer.Option("--audit/--no-audit", help="Also audit each method (on the first seed); by default.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Processes that share the work.", min=1, rich_help_panel=_GRID)
+        int | None, typer.Option(help="Processes that share the work.", min=1, max=MOST_JOBS, rich_help_panel=_GRID)
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(help="Threads of each process; an even share by default.", min=1, rich_help_panel=_GRID),
+        typer.Option(
+            help="Threads of each process; an even share by default.", min=1, max=MOST_THREADS, rich_help_panel=_GRID
+        ),
     ] = None,
     cluster: Annotated[str | None, typer.Option(help="slurm or ray.", rich_help_panel=_GRID)] = None,
     partition: Annotated[str | None, typer.Option(help="slurm: its partition.", rich_help_panel=_GRID)] = None,

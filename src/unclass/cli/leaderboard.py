@@ -8,7 +8,7 @@ import typer
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.errors import InputError
-from unclass.storage import write_text
+from unclass.storage import read_text, write_text
 
 
 def leaderboard(
@@ -40,7 +40,7 @@ def leaderboard(
     for path in out:
         if path.suffix not in (".md", ".html"):
             raise InputError(f"a leaderboard is not written as {path.suffix or path.name!r}; end `out` in .md or .html")
-        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        old = read_text(path) if path.exists() else ""
         new = page(boards) if path.suffix == ".html" else rewrite(old, boards)
         if new != old:
             stale.append(str(path))

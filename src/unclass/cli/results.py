@@ -9,7 +9,7 @@ from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
 from unclass.errors import InputError
 from unclass.reproduction import read_summary, reference_summaries
-from unclass.storage import write_atomically
+from unclass.storage import read_text, write_atomically
 
 
 def results(
@@ -35,7 +35,7 @@ def results(
         return 0
     stale = []
     for path in write:
-        old = path.read_text(encoding="utf-8")
+        old = read_text(path)
         new = rewrite(old, read, str(path))
         if new != old:
             stale.append(str(path))

@@ -11,6 +11,7 @@ from unclass.data.classes import is_index
 from unclass.data.images import ImageData, ImageSet
 from unclass.errors import InputError
 from unclass.storage import real_path
+from unclass.storage.reading import MOST_BYTES, require_plain
 
 
 def listed_rows(listed: Path | str | Sequence[str | int | Path], data: ImageData) -> Tensor:
@@ -39,6 +40,7 @@ def list_lines(file: Path) -> list[str]:
     """Return the lines of a list that hold something."""
     if not file.is_file():
         raise InputError(f"there is no list {file}; write the path of an image to forget into each line")
+    require_plain(file, MOST_BYTES)
     text = file.read_text(encoding="utf-8-sig", errors="surrogateescape")
     return [line.strip() for line in text.splitlines() if line.strip()]
 

@@ -7,9 +7,11 @@ from typing import Any
 
 from unclass.errors import InputError, unknown
 from unclass.extras import library
+from unclass.storage import require_plain
 
 EXTRA = "evidence"
 KINDS = ("ec-p256", "ed25519")
+MOST_BYTES = 1 << 20
 VARIABLE, PASSWORD = "UNCLASS_SIGNING_KEY", "UNCLASS_KEY_PASSWORD"
 
 
@@ -39,7 +41,7 @@ def private_key(path: Path) -> Any:
     primitives = library("cryptography.hazmat.primitives.serialization", EXTRA)
     password = os.environ.get(PASSWORD)
     try:
-        return _supported(primitives.load_pem_private_key(path.read_bytes(), password.encode() if password else None))
+        return _supported(primitives.load_pem_private_key(_read(path), password.encode() if password else None))
     except (OSError, ValueError, TypeError, _unsupported()) as error:
         if isinstance(error, InputError):
             raise
@@ -122,7 +124,8 @@ def _supported(key: Any) -> Any:
 
 
 def _read(path: Path) -> bytes:
+    require_plain(path, MOST_BYTES)
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}); give the .pub file of unclass keys new") from error
+        raise InputError(f"{path} cannot be read ({error.strerror}); give a key of unclass keys new") from error
