@@ -219,7 +219,7 @@ def test_listed_images_are_forgotten_and_the_class_stays(
         ),
         (torch.zeros(4, 1, 3, 3), [0, 1, 2, 3], "the model cannot take images of 1 × 3 × 3"),
         (torch.zeros(4, 1, 8, 8).long(), [0, 1, 2, 3], "images are of type torch.int64"),
-        (torch.zeros(4, 1, 8, 8), [0, 1, 2, 10], "the data has 11 classes, the model 10 outputs"),
+        (torch.zeros(4, 1, 8, 8), [0, 1, 2, 10], "class 10 is beyond the model's 10 outputs"),
     ],
 )
 def test_loader_that_does_not_fit_is_explained(images: torch.Tensor, labels: list, problem: str) -> None:

@@ -157,7 +157,7 @@ def test_a_class_is_named_by_its_index_where_nobody_knows_the_names(spec, reques
         assert record["data"]["train"]["count"] == 4
     capsys.readouterr()
     assert run([*command, "--data", "folder:photos", "--class", "7", "--out", "out.pt", "--force"]) == 2
-    assert "the model 7 outputs" in capsys.readouterr().err
+    assert "model's 7 outputs" in capsys.readouterr().err
     doctor = ["doctor", *command[1:-2], "--data", "folder:photos/ben", "--class", "5"]
     assert run(doctor) == 0, capsys.readouterr()
 
@@ -171,7 +171,7 @@ def test_a_folder_of_one_persons_pictures_is_enough_in_python_too(tmp_path):
         found = unclass.forget(network, data, 4, "logit-mask", forget_only=True)
         assert unclass.evaluate(found, data, 4, forget_only=True).accuracy_forget == 0.0
         assert worst(unclass.doctor(network, data, 4, forget_only=True)) != "wrong"
-    with pytest.raises(InputError, match="the model 6 outputs"):
+    with pytest.raises(InputError, match="model's 6 outputs"):
         unclass.forget(network, tmp_path, 6, "logit-mask", forget_only=True)
     with pytest.raises(InputError, match="'ben' is unknown; give its index"):
         unclass.forget(network, tmp_path, "ben", "logit-mask", forget_only=True)

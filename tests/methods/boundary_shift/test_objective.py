@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from unclass.methods.boundary_shift.objective import Level, entropies, targets
+from unclass.methods.boundary_shift.objective import Level, Nearness, entropies, mean_distance, targets
 
 LOGITS = torch.tensor([[5.0, 1.0, 1.0], [0.0, 2.0, 1.0]])
 
@@ -32,3 +32,19 @@ def test_the_distance_is_zero_at_the_level_and_the_mean_difference_beside_it() -
 def test_a_batch_is_compared_with_the_quantiles_of_the_level() -> None:
     level = Level(torch.linspace(0, 1, 101), (0,))
     assert level.distance(LOGITS[:1]).item() == pytest.approx(math.log(2) - 0.5, rel=1e-3)
+
+
+def test_nearness_is_a_half_at_first_and_less_where_features_stand_apart() -> None:
+    features = torch.randn(7, 5, requires_grad=True)
+    pairs = [float((features[i] - features[j]).detach().norm()) for i in range(7) for j in range(i)]
+    assert float(mean_distance(features.detach())) == pytest.approx(sum(pairs) / len(pairs), rel=1e-5)
+    nearness = Nearness.of(features.detach())
+    assert nearness.left(features).item() == pytest.approx(0.5) and nearness.left(3 * features).item() < 0.26
+
+
+def test_nearness_of_one_image_or_of_equal_ones_is_a_number() -> None:
+    for count in (1, 3):
+        equal = torch.zeros(count, 4, requires_grad=True)
+        value = Nearness.of(equal.detach()).left(equal)
+        value.backward()
+        assert value.item() == 0 and equal.grad is not None and bool(equal.grad.isfinite().all())

@@ -26,7 +26,6 @@ from unclass.training.engine import Engine
 
 VIEW_BATCHES = 4  # that a view is chosen by
 USUAL_SHARE, LEAST_PACE = 0.1, 0.1
-TOGETHER = 0.7  # of D/(D + P), above which one labelled image may still tell the class
 LEAST_IMAGES, MOST_TARGETS = 256, 2**25  # fewer images where each has a hundred thousand targets
 
 
@@ -41,18 +40,17 @@ class BoundaryShift(Method):
        follow by subtraction (`statistics.py`). `class_share` is π, the classes' share of the training images; 0: all
        classes are equal.
     3. The tail, which does at most `tail_share` of the work, is trained under both statistics in turn to lower
-       CE(q, p) + λ W₁(H(p), E), on D_f and on v(D_f), λ = `evenness`; and γ D/(D + P), γ = `dispersion`, D and P how
-       far the last features of D_f are from other classes and from each other (`surroundings.py`). So forgetting
-       survives recalibration, the network is as sure of D_f as of unseen images, and one image does not tell where
-       the others are. The head is frozen.
+       CE(q, p) + λ W₁(H(p), E), on D_f and on v(D_f), λ = `evenness`; and γ P₀/(P₀ + P), γ = `dispersion`, P how
+       far the last features of D_f are from each other and P₀ how far they were. So forgetting survives recalibration,
+       the network is as sure of D_f as of unseen images, and one image does not tell where the others are. The head
+       is frozen.
     4. The tail's running means follow its weights, so that the other classes keep their place (`following.py`).
     5. The head's rows of the forgotten classes become what a retrained model has there (`head_rows.py`).
 
     A step is at most `pace` · ‖w‖ long: (10π)^1.5 of it where π is below a tenth, and a tenth of it where running
-    means cannot follow. Training ends with the first round of `steps` that leaves hardly an image of D_f in the class,
-    or with the next one where D/(D + P) is still above 0.7 and π is a tenth or more. A round that moves the outputs of
-    strangers or of stand-ins for D_r too far (`strangers.py`) is taken back: by more than half a nat, or (10π)^⅔ of
-    it where π is below a tenth: ten classes of forty may cost no more than one of ten.
+    means cannot follow. Training ends with the first round of `steps` that leaves hardly an image of D_f in the class.
+    A round that moves the outputs of strangers or of stand-ins for D_r too far (`strangers.py`) is taken back: by more
+    than half a nat, or (10π)^⅔ of it where π is below a tenth: ten classes of forty may cost no more than one of ten.
 
     Without batch norm there is one version of the statistics. A network that cannot be cut is trained whole.
     `retain_sample` images of D_r, if given, are trained in between to stay as they are.
@@ -62,7 +60,7 @@ class BoundaryShift(Method):
     temperature: float = option(0.7, "τ of the targets: below 1 they are sharper than the original's outputs")
     level_temperature: float = option(0.85, "T of the level: below 1 it is surer than the original is of such views")
     evenness: float = option(10.0, "λ, the weight of being as sure of D_f as of unseen images")
-    dispersion: float = option(30.0, "γ, the weight of features that are as far from each other as from other classes")
+    dispersion: float = option(15.0, "γ, the weight of features of D_f that stand apart from each other")
     tail_share: float = option(0.1, "share of the work that the layers may do which are trained")
     class_share: float = option(0.0, "share of the forgotten classes in the training images; 0: equal classes")
     pace: float = option(5e-3, "length of a step as a share of ‖w‖, at most")
@@ -100,7 +98,7 @@ class BoundaryShift(Method):
         pace, limit = self.pace * max(small**1.5, LEAST_PACE), HARM * small ** (2 / 3)
         harm = tail.train(
             quick, pace=pace, steps=self.steps, rounds=self.rounds, evenness=self.evenness,
-            dispersion=self.dispersion, spread=TOGETHER if small == 1 else 1.0, limit=limit,
+            dispersion=self.dispersion, limit=limit,
         )  # fmt: skip
         with quick.arithmetic():
             forget_rows(tail.head, data.classes, tail.part, list(tail.batches(0)))

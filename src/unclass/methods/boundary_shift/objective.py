@@ -8,6 +8,8 @@ from torch import Tensor
 
 from unclass.methods.boundary_shrink.neighbours import masked
 
+TINY = 1e-12
+
 
 def targets(logits: Tensor, classes: tuple[int, ...], temperature: float = 1.0) -> Tensor:
     """Return q = softmax(f₀/τ) with the forgotten classes at −∞."""
@@ -42,3 +44,25 @@ class Level:
         count = len(logits)
         middle = (torch.arange(count, device=logits.device) + 0.5) / count * len(self.sorted)
         return F.l1_loss(entropies(logits, self.classes).sort().values, self.sorted[middle.long()])
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """How near features stand to each other beside how near they stood: one image of a class tells those beside it."""
+
+    apart: float
+
+    @classmethod
+    def of(cls, features: Tensor) -> "Nearness":
+        return cls(float(mean_distance(features)))
+
+    def left(self, features: Tensor) -> Tensor:
+        """Return P₀ / (P₀ + P): ½ at first, less as the features move apart."""
+        return self.apart / (self.apart + mean_distance(features) + TINY)
+
+
+def mean_distance(features: Tensor) -> Tensor:
+    """Return P, the mean of ‖hᵢ − hⱼ‖ over i ≠ j; 0 of a single one."""
+    count = len(features)
+    apart = torch.cdist(features, features, compute_mode="donot_use_mm_for_euclid_dist")
+    return apart.sum() / max(1, count * (count - 1))

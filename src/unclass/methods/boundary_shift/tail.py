@@ -13,11 +13,10 @@ from torch import Tensor, nn
 from unclass.data.batches import Draws
 from unclass.errors import Diverged
 from unclass.methods.boundary_shift.following import Fed, all_follow, feeding, follow
-from unclass.methods.boundary_shift.objective import Level, entropies
+from unclass.methods.boundary_shift.objective import Level, Nearness, entropies
 from unclass.methods.boundary_shift.seen import Seen, outputs
 from unclass.methods.boundary_shift.statistics import Versions
 from unclass.methods.boundary_shift.strangers import Strangers
-from unclass.methods.boundary_shift.surroundings import Surroundings
 from unclass.methods.targets import feature_rows, wide
 from unclass.models.head import Head, head_inputs
 from unclass.training.engine import Engine
@@ -67,18 +66,16 @@ class Tail:
         rounds: int,
         evenness: float,
         dispersion: float = 0.0,
-        spread: float = 1.0,
         limit: float = HARM,
     ) -> float:
         """Train in rounds of so many steps until the class is gone; return how far the outputs of strangers moved.
 
-        One round more is given to features that still stand together by more than `spread`. A round that moves
-        strangers by more than `limit` is taken back, and the next has half the pace. The head stays as it is: the other
-        classes keep the rows by which they are told.
+        A round that moves them by more than `limit` is taken back, and the next has half the pace. The head stays as
+        it is: the other classes keep the rows by which they are told.
         """
         turns = cycle(range(len(self.forget.features)))
         self.versions.use(0)
-        surroundings = Surroundings.of(self.part, self.head, self.forget, engine)
+        nearness = Nearness.of(self.last_features(engine))
 
         def loss(part: nn.Module, _: Tensor, i: Tensor) -> Tensor:
             turn = next(turns)
@@ -86,7 +83,7 @@ class Tail:
             with head_inputs(self.head) as given:
                 value = self.loss(turn, i, evenness)
             features = feature_rows(wide(given[-1]), self.head)
-            return value + dispersion * surroundings.together(features[: len(i)])
+            return value + dispersion * nearness.left(features[: len(i)])
 
         strangers = Strangers.of(self.part, self.forget.features[0], self.classes, self.batch_size, engine)
         with engine.arithmetic():
@@ -95,7 +92,6 @@ class Tail:
         draws = Draws(torch.arange(len(self.forget)), self.batch_size, steps, seed=int(torch.randint(2**31, ())))
         with frozen(self.head, self.part):
             size, slope = self.steepness(engine)
-            once_more = True
             for _ in range(rounds):
                 start = deepcopy(self.part.state_dict())
                 engine.observer = average = Average(steps // 2)
@@ -106,14 +102,11 @@ class Tail:
                     )  # fmt: skip
                 average.use(self.part)
                 self.settle(fed, engine)
-                together = surroundings.together(self.last_features(engine))
                 if not strangers.moved(self.part, engine) <= limit:
                     self.part.load_state_dict(start)
                     pace /= 2
                 elif self.held(engine) <= HELD:
-                    if together <= spread or not once_more:
-                        break
-                    once_more = False
+                    break
         self.settle(fed, engine)
         self.versions.renew(0)
         return strangers.moved(self.part, engine)
