@@ -47,10 +47,11 @@ class BoundaryShift(Method):
     4. The tail's running means follow its weights, so that the other classes keep their place (`following.py`).
     5. The head's rows of the forgotten classes become what a retrained model has there (`head_rows.py`).
 
-    A step is at most `pace` · ‖w‖ long: (10π)^1.5 of it where π is below a tenth, and a tenth of it where running
-    means cannot follow. Training ends with the first round of `steps` that leaves hardly an image of D_f in the class.
-    A round that moves the outputs of strangers or of stand-ins for D_r too far (`strangers.py`) is taken back: by more
-    than half a nat, or (10π)^⅔ of it where π is below a tenth: ten classes of forty may cost no more than one of ten.
+    A step is at most `pace` · ‖w‖ long: (10π)^1.5 of it where π is below a tenth (and γ is (10π)² of its value), and a
+    tenth of it where running means cannot follow. Training ends with the first round of `steps` that leaves hardly an
+    image of D_f in the class. A round that moves the outputs of strangers or of stand-ins for D_r too far
+    (`strangers.py`) is taken back: by more than half a nat, or (10π)^⅔ of it where π is below a tenth: ten classes of
+    forty may cost no more than one of ten.
 
     Without batch norm there is one version of the statistics. A network that cannot be cut is trained whole.
     `retain_sample` images of D_r, if given, are trained in between to stay as they are.
@@ -98,7 +99,7 @@ class BoundaryShift(Method):
         pace, limit = self.pace * max(small**1.5, LEAST_PACE), HARM * small ** (2 / 3)
         harm = tail.train(
             quick, pace=pace, steps=self.steps, rounds=self.rounds, evenness=self.evenness,
-            dispersion=self.dispersion, limit=limit,
+            dispersion=self.dispersion * small**2, limit=limit,
         )  # fmt: skip
         with quick.arithmetic():
             forget_rows(tail.head, data.classes, tail.part, list(tail.batches(0)))
