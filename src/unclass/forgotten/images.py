@@ -11,12 +11,12 @@ from torch import Tensor, nn
 
 from unclass.data import Batches, ImageSet, Split
 from unclass.errors import InputError
+from unclass.forgotten.classes import MOST_LOOKED_AT
 from unclass.metrics.delong import auc_interval
 from unclass.metrics.population import auc, auc_noise, membership_scores
 from unclass.predictions import LOOKING_BATCH, predict
 from unclass.training.engine import Engine
 
-MOST_LOOKED_AT = 500  # images of each class
 CHANCE = 3  # deviations
 LEAST = 0.55  # the AUC above which, with its whole interval, images count as told apart
 NOT_MEASURED = (

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from unclass.data.batches import Indexed
 from unclass.data.split import TrainingData
 from unclass.methods.method import BATCH_NORM, Counts, Method, Needs, Passes, Preset, option
-from unclass.methods.targets import feature_rows, wide
+from unclass.methods.targets import feature_rows
 from unclass.models.head import Head, find_head, head_inputs
 from unclass.training.engine import BatchNormMode, Engine
 
@@ -58,7 +58,7 @@ class Pour(Method):
         def loss(network: nn.Module, x: Tensor, i: Tensor) -> Tensor:
             with head_inputs(head) as seen:
                 network(x)
-            return (feature_rows(wide(seen[0]), head) - targets[i]).square().sum(1).mean()
+            return (feature_rows(seen[0], head) - targets[i]).square().sum(1).mean()
 
         return engine.fit(
             unlearned, forget, loss, epochs=self.epochs, lr=self.lr, batch_norm=self.batch_norm, what="pour"
@@ -82,6 +82,6 @@ def features_of_each(model: nn.Module, head: Head, images: Indexed, engine: Engi
     for x, i in engine.stream(images, "features"):
         with head_inputs(head) as seen:
             model(x)
-        rows.append(feature_rows(wide(seen[0]), head))
+        rows.append(feature_rows(seen[0], head))
         places.append(i)
     return torch.cat(rows)[torch.cat(places).argsort()]

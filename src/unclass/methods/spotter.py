@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from unclass.data.split import TrainingData
 from unclass.methods.boundary_shrink.neighbours import cross_samples_pgd
 from unclass.methods.method import BATCH_NORM, Counts, Method, Needs, Passes, Preset, option
-from unclass.methods.targets import divergence, feature_rows, wide, without_classes
+from unclass.methods.targets import divergence, feature_rows, without_classes
 from unclass.models.head import find_head, head_inputs
 from unclass.training import distributed
 from unclass.training.engine import BatchNormMode, Engine
@@ -63,7 +63,7 @@ class Spotter(Method):
             with head_inputs(head) as seen:
                 logits = network(x)
             own, beside = divergence(q, logits), divergence(q_near, network(near))
-            apart = self.dispersion * alignment(feature_rows(wide(seen[0]), head)) if self.dispersion else 0.0
+            apart = self.dispersion * alignment(feature_rows(seen[0], head)) if self.dispersion else 0.0
             return self.own_share * own + (1 - self.own_share) * beside + apart
 
         return engine.fit(

@@ -41,5 +41,6 @@ def divergence(target: Tensor, logits: Tensor, temperature: float = 1.0) -> Tens
 
 
 def feature_rows(given: Tensor, head: Head) -> Tensor:
-    """Return one row of features for each image, of what a head was given; a convolution's are pooled first."""
+    """Return one row of features for each image, of what a head was given, in 32 bits; a convolution's are pooled."""
+    given = wide(given)
     return given.mean(dim=(2, 3)) if given.dim() == 4 and head.weight.dim() == 4 else given.flatten(1)

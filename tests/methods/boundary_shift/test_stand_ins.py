@@ -5,7 +5,8 @@ from torch import nn
 
 from unclass.data import Batches, Split, TrainingData, Withheld
 from unclass.methods.boundary_shift import BoundaryShift
-from unclass.methods.boundary_shift.stand_ins import Distances, how_many, mix, others, stand_ins
+from unclass.methods.boundary_shift.stand_ins import Distances, how_many, others, stand_ins
+from unclass.methods.boundary_shift.strangers import mix
 from unclass.models import Classifier
 from unclass.training.engine import Engine
 

@@ -3,8 +3,7 @@
 import torch
 from torch import nn
 
-from unclass.methods.boundary_shift.stand_ins import mix
-from unclass.methods.boundary_shift.strangers import Strangers
+from unclass.methods.boundary_shift.strangers import Strangers, mix
 from unclass.training.engine import Engine
 
 

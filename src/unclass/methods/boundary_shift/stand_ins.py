@@ -20,14 +20,6 @@ def how_many(features: Tensor, outputs: int) -> int:
     return max(LEAST, min(MOST, OUTPUTS // outputs, FEATURES // features[0].numel()))
 
 
-def mix(features: Tensor, count: int) -> Tensor:
-    """Return so many images' features, each with half of what lies along the second axis from another image."""
-    own, other = (torch.randint(len(features), (count,)) for _ in range(2))
-    theirs = torch.rand(count, features.shape[1]) < 0.5
-    where = theirs.view(count, -1, *[1] * (features.dim() - 2)).to(features.device)
-    return torch.where(where, features[other], features[own])
-
-
 def stand_ins(part: nn.Module, features: Tensor, y: Tensor, engine: Engine) -> Tensor:
     """Return features, from those given, that a part takes for classes y, and that suit its batch norms.
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from unclass.methods.boundary_shift.objective import log_others, targets
 from unclass.methods.boundary_shift.seen import outputs
-from unclass.methods.boundary_shift.stand_ins import LEAST, OUTPUTS, how_many, mix, others, stand_ins
+from unclass.methods.boundary_shift.stand_ins import LEAST, OUTPUTS, how_many, others, stand_ins
 from unclass.training.engine import Engine
 
 COUNT = 512  # fewer where there are so many classes that their outputs fill the memory
@@ -43,3 +43,11 @@ class Strangers:
         now = (log_others(outputs(part, one, self.batch_size, engine), self.classes) for one in self.kinds)
         apart = [F.kl_div(q, p, reduction="batchmean") for q, p in zip(now, self.before, strict=True)]
         return float(torch.stack(apart).max())  # not a number, if one is not
+
+
+def mix(features: Tensor, count: int) -> Tensor:
+    """Return so many images' features, each with half of what lies along the second axis from another image."""
+    own, other = (torch.randint(len(features), (count,)) for _ in range(2))
+    theirs = torch.rand(count, features.shape[1]) < 0.5
+    where = theirs.view(count, -1, *[1] * (features.dim() - 2)).to(features.device)
+    return torch.where(where, features[other], features[own])

@@ -17,7 +17,7 @@ from unclass.methods.boundary_shift.objective import Level, Nearness, entropies
 from unclass.methods.boundary_shift.seen import Seen, outputs
 from unclass.methods.boundary_shift.statistics import Versions
 from unclass.methods.boundary_shift.strangers import Strangers
-from unclass.methods.targets import feature_rows, wide
+from unclass.methods.targets import feature_rows
 from unclass.models.head import Head, head_inputs
 from unclass.training.engine import Engine
 
@@ -82,7 +82,7 @@ class Tail:
             self.versions.use(turn)
             with head_inputs(self.head) as given:
                 value = self.loss(turn, i, evenness)
-            features = feature_rows(wide(given[-1]), self.head)
+            features = feature_rows(given[-1], self.head)
             return value + dispersion * nearness.left(features[: len(i)])
 
         strangers = Strangers.of(self.part, self.forget.features[0], self.classes, self.batch_size, engine)
@@ -139,7 +139,7 @@ class Tail:
         """Return what the head is given of D_f."""
         with head_inputs(self.head) as given:
             outputs(self.part, self.forget.features[0], self.batch_size, engine)
-        return torch.cat([feature_rows(wide(one), self.head) for one in given])
+        return torch.cat([feature_rows(one, self.head) for one in given])
 
     def membership_gap(self, engine: Engine) -> float:
         """Return how well D_f is told from its unseen-like views: |AUC − ½| of entropy or the classes' probability.
