@@ -2,13 +2,16 @@
 
 import inspect
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import unclass
 from unclass.cli import run
+from unclass.comparison.rows import Spread
 from unclass.methods import METHODS, Needs
+from unclass.report.paper.summary import Case, PaperRow
 from unclass.reproduction import measured, reference_summaries
 
 
@@ -33,30 +36,27 @@ def test_the_default_is_what_forget_takes(answer: dict[str, Any]) -> None:
 
 def test_distances_are_those_of_the_summary_by_hand(answer: dict[str, Any]) -> None:
     ((name, summary),) = list(reference_summaries().items())[:1]
-    case = summary["cases"][0]
-    rows = {row["method"]: row for row in case["rows"]}
+    case = summary.cases[0]
+    rows = {row.method: row for row in case.rows}
     (found,) = (one for one in answer["methods"]["finetune"]["measured"] if one["setup"] == name and
-                one["method"] == "finetune" and one["forgotten"] == case["class"])  # fmt: skip
+                one["method"] == "finetune" and one["forgotten"] == case.forgotten)  # fmt: skip
     for short, key in (("D_rt", "accuracy_retain_test"), ("D_f", "accuracy_forget"), ("ASR", "attack_success_rate")):
-        by_hand = abs(100 * rows["finetune"][key]["mean"] - 100 * rows["retrain"][key]["mean"])
+        by_hand = abs(100 * rows["finetune"].score(key) - 100 * rows["retrain"].score(key))
         assert found["distances"][short] == pytest.approx(by_hand)
-    assert found["seconds"] == rows["finetune"]["seconds"]["mean"]
+    assert found["seconds"] == rows["finetune"].seconds.mean
 
 
-def figure(mean: float) -> dict[str, float]:
-    return {"mean": mean, "spread": 0.0}
-
-
-def row(method: str, **more: Any) -> dict[str, Any]:
-    keys = ("accuracy_retain_test", "accuracy_forget", "attack_success_rate")
-    return {"method": method, "runs": 1, "seeds": [0], "seconds": figure(10), "speed_up": 2.0, "updates": None,
-            "verdict": None, **{key: figure(0.5) for key in keys}, **more}  # fmt: skip
+def row(method: str, runs: int = 1, seconds: Spread | None = Spread(10.0, 0.0)) -> PaperRow:
+    scores = {key: Spread(0.5, 0.0) for key in ("accuracy_retain_test", "accuracy_forget", "attack_success_rate")}
+    return PaperRow(method, runs, 0, scores, seconds, speed_up=2.0, seeds=(0,))
 
 
 def test_what_did_not_run_or_had_nothing_beside_it_is_not_measured() -> None:
-    rows = [row("retrain"), row("fisher", runs=0, seconds=None), row("original", seconds=None), row("finetune")]
-    assert [one.method for one in measured({"x": {"cases": [{"class": "a", "rows": rows}]}})] == ["retrain", "finetune"]
-    assert measured({"x": {"cases": [{"class": "a", "rows": rows[3:]}]}}) == []
+    rows = (row("retrain"), row("fisher", 0, None), row("original", 1, None), row("finetune"))
+    some = next(iter(reference_summaries().values()))
+    both, alone = (replace(some, cases=(Case("a", (0,), members),)) for members in (rows, rows[3:]))
+    assert [one.method for one in measured({"x": both})] == ["retrain", "finetune"]
+    assert measured({"x": alone}) == []
 
 
 def test_the_table_says_hardware_data_class_and_seeds(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,8 +64,8 @@ def test_the_table_says_hardware_data_class_and_seeds(capsys: pytest.CaptureFixt
     text = capsys.readouterr().out
     summaries = reference_summaries()
     for name, summary in summaries.items():
-        assert name in text and summary["environment"]["hardware"]["processor"] in text
-        assert all(f"{case['class']} (seed" in text for case in summary["cases"])
+        assert name in text and summary.environment.hardware["processor"] in text
+        assert all(f"{case.forgotten} (seed" in text for case in summary.cases)
     ran = {one.method for one in measured(summaries)}
     assert ("not measured" in text) == bool(set(METHODS) - ran)
     assert "(default)" in text and "reference" in text

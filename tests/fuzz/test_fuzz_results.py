@@ -15,8 +15,9 @@ from unclass.data import Split
 from unclass.errors import InputError
 from unclass.predictions import load_predictions, predict_sets, save_predictions
 from unclass.records import read_record
+from unclass.report.paper.blocks import overview
+from unclass.report.paper.summary import read_summary
 from unclass.reproduction.experiment import read_experiment, read_setup
-from unclass.reproduction.summary import read_summary
 from unclass.storage import Output
 from unclass.training.engine import Engine
 from unclass.training.resume import ResumeFile
@@ -37,6 +38,18 @@ EARLIER = {
     "schema": "unclass-record-1", "label": "finetune", "figures": {"accuracy_retain": 0.9}, "versions": {"python": "3"},
     "hardware": {"cores": 2}, "data": RECORD["data"], "forget_classes": ["3"], "cost": None,
     "failed": None, "recipe": {},
+}  # fmt: skip
+
+SUMMARY = {
+    "schema": "unclass-paper-1", "command": "unclass paper mine", "precision": ["float32"],
+    "setup": {"name": "m", "scale": "fair", "title": "M", "data": "digits", "model": "m", "runs": [["3", [0]]]},
+    "environment": {"versions": {}, "hardware": {"processor": "p", "threads": 1, "accelerators": []}},
+    "data": {"name": "digits", "train": 90, "test": 10}, "progress": {"done": 1, "planned": 1},
+    "experiments": [{"name": "t", "title": "T", "shows": "", "draw": "time", "methods": ["fisher"]}],
+    "cases": [{"class": "3", "seeds": [0], "rows": [{
+        "method": "fisher", "runs": 1, "failed": 0, "accuracy_forget": {"mean": 0.2, "spread": 0.1}, "seeds": [0],
+        "seconds": {"mean": 7.0, "spread": 1.0}, "range": {"accuracy_forget": [0.2, 0.3]}, "updates": {"bytes": 5},
+    }]}],
 }  # fmt: skip
 
 
@@ -65,9 +78,10 @@ def test_audits(campaign: Campaign, tmp_path: Path) -> None:  # noqa: F811
 
 def test_summaries(campaign: Campaign, tmp_path: Path) -> None:  # noqa: F811
     path = tmp_path / "summary.json"
-    for _, draw in campaign.draws("summary", 40):
-        path.write_bytes(broken(json.dumps({"schema": "unclass-paper-1", "cases": []}).encode(), draw))
-        campaign.taken_or_refused(lambda: read_summary(path))
+    for number, draw in campaign.draws("summary", 60):
+        content = json.dumps(damaged(SUMMARY, draw)).encode()
+        path.write_bytes(broken(content, draw) if number % 5 == 0 else content)
+        campaign.taken_or_refused(lambda: overview(read_summary(path)))
 
 
 def test_predictions(campaign: Campaign, trained: Any, split: Split, tmp_path: Path) -> None:  # noqa: F811

@@ -9,6 +9,8 @@ from PIL import Image
 
 from unclass.audits.catalogue import CHECKS, Kind
 from unclass.audits.result import Audit
+from unclass.comparison.rows import Row, Spread
+from unclass.metrics import SCORES
 
 NASTY = (
     '</script><img src=x onerror="window.hacked=1">',
@@ -20,7 +22,7 @@ NASTY = (
 )
 CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 SETS = ("retain", "forget", "retain_test", "forget_test")
-SCORES = ("confidence", "entropy", "modified_entropy", "loss", "rmia")
+ATTACKS = ("confidence", "entropy", "modified_entropy", "loss", "rmia")
 
 
 def example(
@@ -76,7 +78,7 @@ def example(
         "flows": {role: _flow(len(classes), forget, residue[role], draw) for role in roles},
         "membership": {
             "asr": {role: float(0.3 + 0.6 * residue[role] + 0.02 * draw.random()) for role in roles},
-            "roc": {role: {score: _roc(residue[role], draw) for score in SCORES} for role in roles},
+            "roc": {role: {score: _roc(residue[role], draw) for score in ATTACKS} for role in roles},
         },
         "entropy": _entropy(len(classes), roles, residue, draw),
         "decision_space": _space(classes, forget, points, roles, residue, draw),
@@ -167,20 +169,16 @@ def bare_audit() -> Audit:
     return Audit.of(bare())
 
 
-def rows(methods: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the rows of a comparison, as unclass.summary makes them; the last method failed."""
+def rows(methods: tuple[str, ...]) -> list[Row]:
+    """Return the rows of a comparison; the last method failed."""
     draw = np.random.default_rng(1)
     result = []
-    for place, method in enumerate(("original", "retrain", *methods)):
-        row: dict[str, Any] = {"method": method, "runs": 2, "failed": 0}
-        for key in ("retain", "forget", "retain_test", "forget_test"):
-            row[f"accuracy_{key}"] = {"mean": float(draw.random()), "spread": 0.01}
-        row["attack_success_rate"] = {"mean": float(draw.random()), "spread": 0.02}
-        row["seconds"] = None if method == "original" else {"mean": 300.0 / (place + 1) ** 2, "spread": 1.0}
-        row["speed_up"] = None if method == "original" else float((place + 1) ** 2 / 4)
-        result.append(row)
-    failed = dict.fromkeys(result[-1], None) | {"method": methods[-1], "runs": 0, "failed": 2}
-    return [*result[:-1], failed]
+    for place, method in enumerate(("original", "retrain", *methods[:-1])):
+        scores: dict[str, Spread | None] = {name: Spread(float(draw.random()), 0.01) for name in SCORES}
+        timed = method != "original"
+        seconds = Spread(300.0 / (place + 1) ** 2, 1.0) if timed else None
+        result.append(Row(method, 2, 0, scores, seconds, speed_up=float((place + 1) ** 2 / 4) if timed else None))
+    return [*result, Row(methods[-1], 0, 2, dict.fromkeys(SCORES))]
 
 
 def _headline() -> list[dict[str, Any]]:

@@ -1,24 +1,21 @@
 """The figures of a comparison; those of an audit have their own tests."""
 
 from io import BytesIO
-from typing import Any
 
 import pytest
 import torch
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from unclass.comparison.rows import Row, Spread
 from unclass.predictions import Predictions
 from unclass.report.figures.comparison import attack_success, entropies, times
 from unclass.report.figures.panels import GREEN
 
 
-def row(method: str, rate: float | None, seconds: float | None) -> dict[str, Any]:
-    return {
-        "method": method,
-        "attack_success_rate": None if rate is None else {"mean": rate, "spread": 0.05},
-        "seconds": None if seconds is None else {"mean": seconds, "spread": 0.0},
-    }
+def row(method: str, rate: float | None, seconds: float | None) -> Row:
+    scores = {"attack_success_rate": None if rate is None else Spread(rate, 0.05)}
+    return Row(method, 1, 0, scores, None if seconds is None else Spread(seconds, 0.0))
 
 
 ROWS = [

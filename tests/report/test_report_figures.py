@@ -5,8 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
-from audit_example import bare, example, nasty, rows
+from audit_example import bare_audit, example, full_audit, nasty, rows
 
+from unclass.audits.result import Audit
 from unclass.cli.figures import figures
 from unclass.errors import InputError
 from unclass.report.figures import comparison as draw
@@ -14,7 +15,7 @@ from unclass.report.figures import comparison as draw
 
 @pytest.mark.parametrize("name", draw.AUDIT_FIGURES)
 def test_every_figure_is_drawn_from_an_audit(name):
-    figure = draw.AUDIT_FIGURES[name](example(points=40))
+    figure = draw.AUDIT_FIGURES[name](full_audit(points=40))
     figure.savefig(io.BytesIO(), format="png", dpi=30)
     assert figure.axes
 
@@ -22,11 +23,11 @@ def test_every_figure_is_drawn_from_an_audit(name):
 @pytest.mark.parametrize("name", draw.AUDIT_FIGURES)
 def test_figures_take_any_class_name_and_say_why_they_cannot_be_drawn(name):
     with pytest.raises(InputError, match="the audit has no"):
-        draw.AUDIT_FIGURES[name](bare())
+        draw.AUDIT_FIGURES[name](bare_audit())
     audit = nasty()
     audit["subject"]["classes"][1] = "$x_{"
     if name not in ("cka", "recalibration"):
-        draw.AUDIT_FIGURES[name](audit).savefig(io.BytesIO(), format="png", dpi=30)
+        draw.AUDIT_FIGURES[name](Audit.of(audit)).savefig(io.BytesIO(), format="png", dpi=30)
 
 
 def test_methods_are_drawn_from_rows():
@@ -36,11 +37,11 @@ def test_methods_are_drawn_from_rows():
 
 
 def test_decision_space_has_a_panel_for_each_model_with_hollow_forget_images():
-    audit = example(points=40)
+    audit = full_audit(points=40)
     panels = draw.decision_space(audit).axes
     assert [panel.get_title() for panel in panels] == ["original", "unlearned", "retrained", "retrained-2"]
     _, hollow = panels[0].collections
-    assert len(hollow.get_offsets()) == sum(audit["decision_space"]["forget"])
+    assert len(hollow.get_offsets()) == sum(audit.decision_space.forget)
     assert len(hollow.get_facecolor()) == 0
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,11 +11,13 @@ from unclass.audits import Audit, Verdict
 from unclass.audits.result import Subject
 from unclass.errors import InputError
 from unclass.metrics import SCORES, Evaluation
-from unclass.records import Cost, Record, UpdatesCost
+from unclass.records import Cost, Environment, Record, UpdatesCost
 from unclass.report.paper.blocks import rewrite
+from unclass.report.paper.experiment import Experiment, Setup
 from unclass.report.paper.latex import latex, text
+from unclass.report.paper.summary import Pictures, Progress, Summary
 from unclass.report.paper.table import long_csv, markdown, noise_band
-from unclass.reproduction.summary import _case
+from unclass.reproduction.summary import make_case
 
 
 def record(label: str, seed: int, value: float | None, **more: Any) -> Record:
@@ -43,16 +46,16 @@ RECORDS = [
     record("logit-mask", 0, None),
 ]
 AUDIT = Audit(Verdict("failed", "Failed."), subject=Subject(forget_classes=("deer",), method="finetune"))
-CASE = _case("deer", RECORDS, [AUDIT])
-TABLE: dict[str, Any] = {
-    "name": "mine",
-    "title": "100 % mine_",
-    "draw": "table",
-    "across": False,
-    "columns": ["D_r", "seconds", "speed-up", "seconds for all of D_r", "training + s", "disk GB"],
-    "methods": ["retrain", "finetune", "fisher", "amnesiac", "logit-mask"],
-    "paper": {"finetune": {"D_r": 99.97, "speed-up": 4.8}, "logit-mask": {"D_r": 1.0}},
-}
+CASE = make_case("deer", RECORDS, [AUDIT])
+TABLE = Experiment(
+    name="mine",
+    title="100 % mine_",
+    shows="",
+    draw="table",
+    columns=("D_r", "seconds", "speed-up", "seconds for all of D_r", "training + s", "disk GB"),
+    methods=("retrain", "finetune", "fisher", "amnesiac", "logit-mask"),
+    paper={"finetune": {"D_r": 99.97, "speed-up": 4.8}, "logit-mask": {"D_r": 1.0}},
+)
 
 
 def cells(line: str) -> list[str]:
@@ -61,7 +64,7 @@ def cells(line: str) -> list[str]:
 
 def test_methods_down_by_hand() -> None:
     lines = [cells(line) for line in markdown(TABLE, CASE).splitlines()]
-    assert lines[0] == ["method", *TABLE["columns"]]
+    assert lines[0] == ["method", *TABLE.columns]
     # Retraining took 10 and 20 s: mean 15, deviation √50. Accuracies 0.8 and 0.9: 85 ± √0.005.
     assert lines[2] == ["retrain", "85.0 ± 7.1", "15.0 ± 7.1", "1.0", "", "", ""]
     assert lines[3] == ["finetune", "15.0 ± 7.1 (99.97)", "15.0 ± 7.1", "1.0 (4.8)", "", "", ""]
@@ -71,7 +74,7 @@ def test_methods_down_by_hand() -> None:
 
 
 def test_methods_across_have_the_papers_numbers_in_lines_of_their_own() -> None:
-    lines = [cells(line) for line in markdown({**TABLE, "across": True, "columns": ["D_r", "D_f"]}, CASE).splitlines()]
+    lines = [cells(line) for line in markdown(replace(TABLE, across=True, columns=("D_r", "D_f")), CASE).splitlines()]
     assert lines[0] == ["", "retrain", "finetune", "fisher", "amnesiac", "logit-mask"]
     assert lines[2] == ["D_r", "85.0 ± 7.1", "15.0 ± 7.1", "25.0", "50.0", "not run"]
     assert lines[3] == ["D_r, paper", "", "99.97", "", "", "1.0"]
@@ -79,27 +82,26 @@ def test_methods_across_have_the_papers_numbers_in_lines_of_their_own() -> None:
 
 
 def test_a_preset_stands_beside_its_methods_numbers() -> None:
-    case = _case("deer", [record("boundary-shrink@paper", 0, 0.5)], [])
-    table = {**TABLE, "columns": ["D_r"], "methods": ["boundary-shrink@paper"],
-             "paper": {"boundary-shrink": {"D_r": 99.24}}}  # fmt: skip
+    case, paper = make_case("deer", [record("boundary-shrink@paper", 0, 0.5)]), {"boundary-shrink": {"D_r": 99.24}}
+    table = replace(TABLE, columns=("D_r",), methods=("boundary-shrink@paper",), paper=paper)
     assert cells(markdown(table, case).splitlines()[2]) == ["boundary-shrink@paper", "50.0 (99.24)"]
 
 
 def test_a_seed_that_was_left_out_does_not_count_as_failed() -> None:
-    rows = {row["method"]: row for row in CASE["rows"]}
-    assert (rows["amnesiac"]["runs"], rows["amnesiac"]["failed"], rows["amnesiac"]["seeds"]) == (1, 0, [0])
-    assert rows["logit-mask"]["why_not"] == "not run: no disk"
-    assert rows["finetune"]["verdict"] == "failed" and rows["fisher"]["verdict"] is None
+    rows = {row.method: row for row in CASE.rows}
+    assert (rows["amnesiac"].runs, rows["amnesiac"].failed, rows["amnesiac"].seeds) == (1, 0, (0,))
+    assert rows["logit-mask"].why_not == "not run: no disk"
+    assert rows["finetune"].verdict == "failed" and rows["fisher"].verdict is None
 
 
 def test_the_noise_band_is_what_lies_between_retrained_models() -> None:
     assert noise_band(CASE) == "Between the 2 retrained models: D_r 80.0–90.0, D_rt 80.0–90.0, ASR 80.0–90.0."
-    assert "no noise band" in noise_band(_case("deer", RECORDS[:1], []))
+    assert "no noise band" in noise_band(make_case("deer", RECORDS[:1]))
 
 
 def test_csv_has_a_line_for_each_cell_with_all_digits() -> None:
     lines = list(csv.DictReader(io.StringIO(long_csv(TABLE, [CASE]))))
-    assert len(lines) == len(TABLE["methods"]) * len(TABLE["columns"])
+    assert len(lines) == len(TABLE.methods) * len(TABLE.columns)
     found = next(line for line in lines if (line["method"], line["column"]) == ("finetune", "D_r"))
     assert float(found["mean"]) == pytest.approx(15) and float(found["spread"]) == pytest.approx(50**0.5)
     assert (found["class"], found["seeds"], found["paper"]) == ("deer", "0 1", "99.97")
@@ -108,10 +110,10 @@ def test_csv_has_a_line_for_each_cell_with_all_digits() -> None:
 
 @pytest.mark.parametrize("across", [True, False])
 def test_latex_has_as_many_cells_in_every_line_and_its_braces_match(across: bool) -> None:
-    made = latex({**TABLE, "across": across}, CASE, "unclass paper mine")
+    made = latex(replace(TABLE, across=across), CASE, "unclass paper mine")
     body = made[made.index(r"\toprule") : made.index(r"\bottomrule")]
     counts = {line.count(" & ") for line in body.splitlines() if line.endswith(r"\\")}
-    assert counts == {len(TABLE["methods"]) if across else len(TABLE["columns"])}
+    assert counts == {len(TABLE.methods) if across else len(TABLE.columns)}
     assert rf"\begin{{tabular}}{{l{'r' * counts.pop()}}}" in made
     plain = made.replace(r"\{", "").replace(r"\}", "")
     assert plain.count("{") == plain.count("}")
@@ -119,7 +121,7 @@ def test_latex_has_as_many_cells_in_every_line_and_its_braces_match(across: bool
 
 
 def test_latex_stacks_long_names_and_leaves_the_number_of_the_table_to_the_document() -> None:
-    named = {**TABLE, "title": "Table 3, ours: what is left", "methods": ["boundary-shrink@paper"], "across": True}
+    named = replace(TABLE, title="Table 3, ours: what is left", methods=("boundary-shrink@paper",), across=True)
     made = latex(named, CASE, "unclass paper mine")
     assert r"& \shortstack[r]{boundary-\\shrink\\@paper} \\" in made
     assert r"\caption{what is left, forgetting deer" in made
@@ -129,15 +131,16 @@ def test_latex_shows_any_name_as_it_is() -> None:
     assert text("a_b & 5 % of $x$ {y} \\z") == r"a\_b \& 5 \% of \$x\$ \{y\} \textbackslash{}z"
 
 
-SUMMARY: dict[str, Any] = {
-    "command": "unclass paper mine --scale fair",
-    "environment": {"hardware": {"processor": "a processor", "threads": 1, "accelerators": []}},
-    "precision": ["float32"],
-    "progress": {"done": 7, "planned": 9},
-    "data": {"name": "cifar10", "train": 50_000, "test": 10_000},
-    "experiments": [TABLE],
-    "cases": [CASE],
-}
+SUMMARY = Summary(
+    setup=Setup("mine", "fair", "Mine", "cifar10", "all-cnn", (("deer", (0, 1)),)),
+    command="unclass paper mine --scale fair",
+    environment=Environment({}, {"processor": "a processor", "threads": 1, "accelerators": []}),
+    precision=("float32",),
+    data=Pictures("cifar10", 50_000, 10_000),
+    experiments=(TABLE,),
+    cases=(CASE,),
+    progress=Progress(7, 9),
+)
 EMPTY = "before\n<!-- results{}: begin -->\nold\n<!-- results{}: end -->\nafter\n"
 
 

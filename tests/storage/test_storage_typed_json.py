@@ -22,10 +22,11 @@ class Tree:
     by_name: Mapping[str, Leaf | None] = field(default_factory=dict)
     pairs: tuple[tuple[int, ...], ...] = ()
     height: float | None = None
+    named: tuple[tuple[str | int, tuple[int, ...]], ...] = ()
 
 
 def test_what_is_written_is_read_back_as_it_was() -> None:
-    tree = Tree((Leaf("a", (0.5, 1.0)),), {"x": Leaf("b"), "y": None}, ((1, 2), (3, 4)), 2.0)
+    tree = Tree((Leaf("a", (0.5, 1.0)),), {"x": Leaf("b"), "y": None}, ((1, 2), (3, 4)), 2.0, (("x", (0, 1)), (7, ())))
     assert typed(Tree, json.loads(json.dumps(plain(tree)))) == tree
 
 
@@ -39,7 +40,12 @@ def test_unknown_keys_are_left_out_and_absent_ones_take_their_defaults() -> None
 
 @pytest.mark.parametrize(
     "content, words",
-    [({}, "Tree has no 'leaves'"), ({"leaves": [{"class": 3}]}, "Tree.leaves.class is int, not str"), ([], "is list")],
+    [
+        ({}, "Tree has no 'leaves'"),
+        ({"leaves": [{"class": 3}]}, "Tree.leaves.class is int, not str"),
+        ([], "is list"),
+        ({"leaves": [], "named": [["x"]]}, "Tree.named has 1 items, not 2"),
+    ],
 )
 def test_what_does_not_fit_is_named(content: object, words: str) -> None:
     with pytest.raises(InputError, match=words):

@@ -14,7 +14,7 @@ from unclass.cli.console import give_json, say
 from unclass.cli.method_choice import HaveOption, choose_method
 from unclass.cli.method_help import explain_method
 from unclass.methods import METHODS, REFERENCE, Method
-from unclass.reproduction import Measured, measured, reference_summaries
+from unclass.reproduction import Measured, Summary, measured, reference_summaries
 
 Name = Annotated[str | None, typer.Argument(help="A method, or package.module:Class.", show_default=False)]
 NOT_MEASURED = "not measured"
@@ -64,7 +64,7 @@ def methods_table(known: Mapping[str, Sequence[Measured]]) -> Table:
     return table
 
 
-def explained(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def explained(summaries: Mapping[str, Summary]) -> list[str]:
     """Return what the table's words mean, and where its figures come from."""
     from unclass.report.paper.blocks import provenance
 
@@ -73,8 +73,8 @@ def explained(summaries: Mapping[str, Mapping[str, Any]]) -> list[str]:
         "(test images that stay) and D_f, and of the attack success rate (ASR), in points; the smaller, the closer."
     ]
     for name, summary in summaries.items():
-        cases = [f"{case['class']} ({_words(_seeds(case))})" for case in summary["cases"]]
-        model = summary["model"].get("architecture", "model")
+        cases = [f"{case.forgotten} ({_words(case.seeds_done())})" for case in summary.cases]
+        model = summary.model.architecture or "model"
         lines.append(f"{name}: {model}, forgetting {'; '.join(cases)}. {provenance(summary)}")
     return [*lines, "Options and presets: unclass list. Before a long run: unclass doctor --model … --data …"]
 
@@ -85,15 +85,11 @@ def _about(kind: type[Method]) -> dict[str, str]:
     return {"summary": text.strip().split("\n")[0], "needs": kind().needs.words()}
 
 
-def _run(name: str, summary: Mapping[str, Any]) -> dict[str, Any]:
+def _run(name: str, summary: Summary) -> dict[str, Any]:
     """Return where figures come from, as machines read it."""
-    kept = {key: summary[key] for key in ("command", "environment", "precision", "data", "model", "progress")}
-    return {"name": name, **kept, "classes": {case["class"]: _seeds(case) for case in summary["cases"]}}
-
-
-def _seeds(case: Mapping[str, Any]) -> list[int]:
-    """Return the seeds that runs of a class are done with."""
-    return sorted({seed for row in case["rows"] for seed in row["seeds"]})
+    content = summary.as_dict()
+    kept = {key: content[key] for key in ("command", "environment", "precision", "data", "model", "progress")}
+    return {"name": name, **kept, "classes": {case.forgotten: case.seeds_done() for case in summary.cases}}
 
 
 def _words(seeds: Sequence[int]) -> str:

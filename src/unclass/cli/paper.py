@@ -7,14 +7,12 @@ import typer
 
 from unclass.cli import options as o
 from unclass.cli.console import as_options, give_json, note, say
-from unclass.comparison.rows import Row
 from unclass.data import DataOptions
 from unclass.progress import show, silent
 from unclass.report.table import table
 from unclass.reproduction.experiment import SCALES, built_in, find, read_experiment, read_setup
 from unclass.reproduction.run import Paper
 from unclass.reproduction.run import paper as run_paper
-from unclass.training import distributed
 from unclass.training.engine import Engine
 
 
@@ -61,8 +59,7 @@ def paper(
         model_options=o.model_options(setup.model, model_set), out=out, audited=audit, run=run,
         with_pictures=with_pictures, engine=o.with_progress(engine, json_), tell=note,
     )  # fmt: skip
-    if distributed.is_first():
-        _tell(made, json_)
+    _tell(made, json_)
 
 
 def _list(json_: bool) -> None:
@@ -78,15 +75,16 @@ def _list(json_: bool) -> None:
 
 
 def _tell(made: Paper, json_: bool) -> None:
-    if json_:
-        give_json({"out": str(made.out), **made.written, "cases": made.summary["cases"]})
+    if made.summary is None or made.written is None:  # a process that only helped
         return
-    for case in made.summary["cases"]:
-        rows = [Row.read(row) for row in case["rows"] if row["runs"]]
-        say(table(rows, f"Forgetting {case['class']}: accuracies and attack success rate (ASR) in %"))
-        for row in case["rows"]:
-            if not row["runs"]:
-                say(f"{row['method']}: {row['why_not']}")
-    for name, why in made.written["missing"].items():
+    if json_:
+        give_json(made.as_dict())
+        return
+    for case in made.summary.cases:
+        say(table(case.done(), f"Forgetting {case.forgotten}: accuracies and attack success rate (ASR) in %"))
+        for row in case.rows:
+            if not row.runs:
+                say(f"{row.method}: {row.why_not}")
+    for name, why in made.written.missing.items():
         note(f"{name}: {as_options(why)}")
-    say(f"tables, figures and records: {made.out}; report: {made.written['report']}")
+    say(f"tables, figures and records: {made.out}; report: {made.written.report}")

@@ -75,7 +75,7 @@ class Comparison:
             write_text(self.table.with_suffix(f".{ending}"), text)
         for name, draw in comparison_drawings(self.out):
             write_atomically(self.out / FIGURES / f"{name}.png", partial(draw().savefig, dpi=150, format="png"))
-        return write_report(self.audits, self.report, [row.as_dict() for row in self.rows], self.title)
+        return write_report(self.audits, self.report, self.rows, self.title)
 
     def to_markdown(self) -> str:
         """Return the table as Markdown; of several classes one for each, under its title, and their mean."""

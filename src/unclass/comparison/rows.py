@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from statistics import mean, stdev, variance
-from typing import Any
+from typing import Any, Self
 
 from unclass.comparison.plan import REFERENCE
 from unclass.metrics import SCORES
@@ -56,15 +56,19 @@ class Row:
     classes: int = 1
 
     @classmethod
-    def read(cls, content: Mapping[str, Any]) -> "Row":
+    def read(cls, content: Mapping[str, Any]) -> Self:
         """Return the row that `as_dict` wrote; a score that it does not know yet is not there."""
-        known = {name: content.get(name) for name in SCORES}
-        return typed(cls, {**content, "scores": known}, "row")
+        return typed(cls, with_scores(content), "row")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row as JSON: every score beside the rest."""
         content = asdict(self)
         return {**content, **content.pop("scores")}
+
+
+def with_scores(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of JSON with its scores together, as the type has them."""
+    return {**content, "scores": {name: content.get(name) for name in SCORES}}
 
 
 def by_class(records: Iterable[Record]) -> dict[str, list[Row]]:

@@ -2,16 +2,16 @@
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from unclass.audits.figure_words import listed
 from unclass.audits.result import Audit
+from unclass.comparison.rows import Row
 from unclass.errors import InputError
 from unclass.report import wording
 from unclass.report.chart_data import as_script_data, charts
@@ -49,7 +49,7 @@ GLOBALS = {
 
 
 def write_report(
-    audits: Audit | Sequence[Audit], path: Path, rows: Sequence[Mapping[str, Any]] | None = None, about: str = ""
+    audits: Audit | Sequence[Audit], path: Path, rows: Sequence[Row] | None = None, about: str = ""
 ) -> Path:
     """Write the page of an audit; or of several, with the rows of their comparison on top and one picked to look into.
 
@@ -61,7 +61,7 @@ def write_report(
     return write_atomically(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
-def render(audits: Sequence[Audit], rows: Sequence[Mapping[str, Any]] | None = None, about: str = "") -> str:
+def render(audits: Sequence[Audit], rows: Sequence[Row] | None = None, about: str = "") -> str:
     """Return the page as text."""
     if not audits and not rows:
         raise InputError("a report needs an audit or the rows of a comparison; neither was given")

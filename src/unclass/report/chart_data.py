@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from unclass.audits.evidence import Attention, DecisionSpace
 from unclass.audits.result import Audit
+from unclass.comparison.rows import Row
 from unclass.storage.typed_json import plain
 
 # All other text and tables are in the page itself and need no JavaScript.
@@ -28,7 +29,7 @@ PICTURE = "data:image/png;base64,"
 THUMBNAIL_BYTES = 1_200_000  # of all thumbnails in a page, so that a page of large pictures can still be mailed
 
 
-def charts(audits: Sequence[Audit], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def charts(audits: Sequence[Audit], rows: Sequence[Row]) -> dict[str, Any]:
     """Return what the charts draw. A picture that several audits share is kept once."""
     pictures: dict[str, int] = {}
     drawn = [
@@ -42,7 +43,7 @@ def charts(audits: Sequence[Audit], rows: Sequence[Mapping[str, Any]]) -> dict[s
         }
         for audit in audits
     ]
-    return {"audits": drawn, "pictures": list(pictures), "rows": list(rows)}
+    return {"audits": drawn, "pictures": list(pictures), "rows": [row.as_dict() for row in rows]}
 
 
 def as_script_data(value: Any) -> Markup:

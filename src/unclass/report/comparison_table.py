@@ -1,8 +1,7 @@
 """The table at the top of a comparison's page: a line for each method, its verdict and why."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from unclass.arguments import DEFAULT_METHOD
 from unclass.audits.examine import CONTROLS
@@ -29,12 +28,12 @@ class Line:
     pinned: bool
 
 
-def lines(rows: Sequence[Mapping[str, Any]], audits: Sequence[Audit]) -> list[Line]:
+def lines(rows: Sequence[Row], audits: Sequence[Audit]) -> list[Line]:
     """Return a line for each row; the original and the reference are pinned.
 
     Over several classes a method's line has the worst verdict that it got, and says how often it got it.
     """
-    return [_line(row, worst(str(row["method"]), audits), audits) for row in rows]
+    return [_line(row, worst(row.method, audits), audits) for row in rows]
 
 
 def worst(method: str, audits: Sequence[Audit]) -> int | None:
@@ -48,29 +47,28 @@ def first_shown(audits: Sequence[Audit]) -> int:
     return next((place for place, audit in enumerate(audits) if audit.subject.method == DEFAULT_METHOD), 0)
 
 
-def subtitle(audits: Sequence[Audit], rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def subtitle(audits: Sequence[Audit], rows: Sequence[Row]) -> dict[str, str]:
     """Return what was compared on what, as far as audits and rows say it."""
     if not audits:
         return {}
-    subject, runs = audits[0].subject, max((int(row.get("runs") or 0) for row in rows), default=0)
+    subject, runs = audits[0].subject, max((row.runs for row in rows), default=0)
     classes = dict.fromkeys(", ".join(audit.subject.forget_classes) for audit in audits)
     found = {"data": subject.data, "erased": " · ".join(classes), "when": audits[0].provenance.when}
     return {**found, "runs": f"{runs} runs of each method" if runs > 1 else "one run of each method"}
 
 
-def _line(row: Mapping[str, Any], place: int | None, audits: Sequence[Audit]) -> Line:
-    method = str(row["method"])
-    values = [row.get(key) for key in (*SCORES, "seconds")]
-    keys = [value["mean"] if value else None for value in values] + [row.get("speed_up")]
+def _line(row: Row, place: int | None, audits: Sequence[Audit]) -> Line:
+    values = [*(row.scores.get(name) for name in SCORES), row.seconds]
+    keys = [*(value.mean if value else None for value in values), row.speed_up]
     verdict = None if place is None else audits[place].verdict
     return Line(
-        method,
-        tuple(zip(cells(Row.read(row)), keys, strict=True)),
+        row.method,
+        tuple(zip(cells(row), keys, strict=True)),
         place,
         None if verdict is None else verdict.status,
-        "" if place is None else _why(audits[place], [one for one in audits if one.subject.method == method]),
-        _mark(method),
-        method in (ORIGINAL, REFERENCE),
+        "" if place is None else _why(audits[place], [one for one in audits if one.subject.method == row.method]),
+        _mark(row.method),
+        row.method in (ORIGINAL, REFERENCE),
     )
 
 

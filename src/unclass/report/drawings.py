@@ -23,7 +23,7 @@ def drawings(folder: Path) -> Iterator[Drawing]:
         raise InputError(f"{folder} is not a folder; give the `out` of unclass audit, compare or demo")
     for path in sorted(folder.rglob("audit.json")):
         where = "-".join(path.parent.relative_to(folder).parts)
-        audit = Audit.read(path).as_dict()
+        audit = Audit.read(path)
         for name, drawing in draw.AUDIT_FIGURES.items():
             yield (f"{where}-" if where else "") + name, partial(drawing, audit)
     if (folder / RUNS).is_dir():
@@ -36,9 +36,8 @@ def comparison_drawings(folder: Path) -> Iterator[Drawing]:
     found.sort(key=lambda row: {ORIGINAL: 0, REFERENCE: 1}.get(row.method, 2))
     if not found:
         return
-    rows = [row.as_dict() for row in found]
-    yield "methods-attack-success", partial(draw.attack_success, rows)
-    yield "methods-time", partial(draw.times, rows)
+    yield "methods-attack-success", partial(draw.attack_success, found)
+    yield "methods-time", partial(draw.times, found)
     for name, case in cases_in(folder):
         paths = {row.method: predictions_of(case, row.method) for row in found}
         models = {method: load_predictions(path) for method, path in paths.items() if path is not None}

@@ -44,14 +44,19 @@ def roles(names: Iterable[str] | None) -> list[str]:
     return sorted(names or [], key=lambda role: (known.get(role, len(known)), role))
 
 
-def missing(audit: Audit | Mapping[str, Any], *keys: str) -> str | None:
-    """Return why a part was not computed; None where it was."""
+def missing(audit: Audit, *keys: str) -> str | None:
+    """Return why a part of an audit, or a part of that, was not computed; None where it was."""
     part: Any = audit
     for key in keys:
         part = part.get(key) if isinstance(part, Mapping) else getattr(part, key, None)
-    if part if not isinstance(part, Mapping) else any(value not in (None, {}, [], ()) for value in part.values()):
+    return why_missing(part, keys[0])
+
+
+def why_missing(part: object, key: str) -> str | None:
+    """Return why there is nothing in what was found under a name; None where there is something."""
+    if any(value not in (None, {}, [], ()) for value in part.values()) if isinstance(part, Mapping) else part:
         return None
-    return REASONS.get(keys[0], "the audit gives no reason")
+    return REASONS.get(key, "the audit gives no reason")
 
 
 def number(value: Any, unit: str | None = None) -> str:

@@ -1,6 +1,7 @@
 """What `unclass paper` writes: tables, figures, the page."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,9 @@ from unclass.audits.result import Audit
 from unclass.comparison.plan import Plan
 from unclass.errors import InputError
 from unclass.predictions import load_predictions
+from unclass.report.paper.drawn import Drawn
+from unclass.report.paper.experiment import Experiment
+from unclass.report.paper.summary import Case, Summary
 from unclass.reproduction.drawn import look_at
 from unclass.reproduction.schedule import Job
 from unclass.storage import write_atomically
@@ -19,8 +23,25 @@ SHOWS_PICTURES = "it shows pictures of the erased class, which were not asked fo
 Figures = Iterator[tuple[str, Callable[[], Any]]]
 
 
+@dataclass(frozen=True)
+class Written:
+    """The files of a reproduction: `audits` is their page, `missing` says of a figure why it was not drawn."""
+
+    report: Path
+    tables: tuple[Path, ...] = ()
+    figures: tuple[Path, ...] = ()
+    audits: Path | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as JSON."""
+        audits = {} if self.audits is None else {"audits": str(self.audits)}
+        tables, figures = [str(path) for path in self.tables], [str(path) for path in self.figures]
+        return {"report": str(self.report), "tables": tables, **audits, "figures": figures, "missing": {**self.missing}}
+
+
 def write_outputs(
-    summary: Mapping[str, Any],
+    summary: Summary,
     plans: Sequence[Plan],
     jobs: Sequence[Job],
     audits: Sequence[Audit],
@@ -28,7 +49,7 @@ def write_outputs(
     engine: Engine,
     *,
     with_pictures: bool = False,
-) -> dict[str, Any]:
+) -> Written:
     """Write everything and return what was written; a figure that cannot be drawn says why.
 
     Attention maps are laid over images of the erased class: they are drawn only `with_pictures`.
@@ -36,39 +57,37 @@ def write_outputs(
     from unclass.report.audit_page import write_report  # jinja2 and matplotlib take a second to import: not for --help
     from unclass.report.paper.page import write_page
 
-    tables = [path for one in summary["experiments"] if one["draw"] == "table" for path in _tables(summary, one, out)]
+    tables = [path for one in summary.tables.values() for path in _tables(summary, one, out)]
     pictures: dict[str, list[Path]] = {}
     missing: dict[str, str] = {}
-    for experiment in [one for one in summary["experiments"] if one["draw"] != "table"]:
-        if experiment["draw"] == "attention" and not with_pictures:
-            missing[experiment["name"]] = SHOWS_PICTURES
+    for experiment in [one for one in summary.experiments if one.draw != "table"]:
+        if experiment.draw == "attention" and not with_pictures:
+            missing[experiment.name] = SHOWS_PICTURES
             continue
         for name, draw in _drawings(experiment, summary, plans, jobs, out, engine):
             try:
-                pictures.setdefault(experiment["name"], []).append(_save(draw(), out / "figures" / name))
+                pictures.setdefault(experiment.name, []).append(_save(draw(), out / "figures" / name))
             except InputError as error:
-                missing[experiment["name"]] = str(error)
+                missing[experiment.name] = str(error)
     report = write_page(summary, pictures, missing, out / "report.html")
-    written: dict[str, Any] = {"report": str(report), "tables": [str(path) for path in tables]}
-    if audits:
-        rows = [row for case in summary["cases"] for row in case["rows"]]
-        written["audits"] = str(write_report(audits, out / "audits.html", rows))
-    return {**written, "figures": [str(one) for files in pictures.values() for one in files], "missing": missing}
+    rows = [row for case in summary.cases for row in case.rows]
+    page = write_report(audits, out / "audits.html", rows) if audits else None
+    return Written(report, tuple(tables), tuple(file for files in pictures.values() for file in files), page, missing)
 
 
-def _tables(summary: Mapping[str, Any], experiment: Mapping[str, Any], out: Path) -> Iterator[Path]:
+def _tables(summary: Summary, experiment: Experiment, out: Path) -> Iterator[Path]:
     from unclass.report.paper.blocks import beside_paper
     from unclass.report.paper.latex import latex
     from unclass.report.paper.table import long_csv
 
-    head = f"# {experiment['title']}\n\n{experiment['shows']}\n\n"
+    head = f"# {experiment.title}\n\n{experiment.shows}\n\n"
     texts = {
         "md": head + beside_paper(summary, experiment),
-        "tex": "\n".join(latex(experiment, case, summary["command"]) for case in summary["cases"]),
-        "csv": long_csv(experiment, summary["cases"]),
+        "tex": "\n".join(latex(experiment, case, summary.command) for case in summary.cases),
+        "csv": long_csv(experiment, summary.cases),
     }
     for kind, text in texts.items():
-        path = out / "tables" / f"{experiment['name']}.{kind}"
+        path = out / "tables" / f"{experiment.name}.{kind}"
         yield write_atomically(path, partial(_write_text, text))
 
 
@@ -83,41 +102,36 @@ def _save(figure: Any, path: Path) -> Path:
 
 
 def _drawings(
-    experiment: Mapping[str, Any],
-    summary: Mapping[str, Any],
-    plans: Sequence[Plan],
-    jobs: Sequence[Job],
-    out: Path,
-    engine: Engine,
+    experiment: Experiment, summary: Summary, plans: Sequence[Plan], jobs: Sequence[Job], out: Path, engine: Engine
 ) -> Figures:
     """Yield a figure for each class, of its first seed where it shows single models."""
-    from unclass.report.figures import comparison as draw
+    from unclass.report.figures import images
     from unclass.report.paper.figures import attack_success_beside, recalibration_curves, times_beside
 
-    bars = {"attack-success": attack_success_beside, "time": times_beside}
-    pictures = {
-        "attention": draw.attention_grid,
-        "decision-space": draw.decision_space,
+    bars: dict[str, Callable[[Experiment, Case], Any]] = {"attack-success": attack_success_beside, "time": times_beside}
+    pictures: dict[str, Callable[[Drawn], Any]] = {
+        "attention": images.attention_grid,
+        "decision-space": images.decision_space,
         "recalibration": recalibration_curves,
     }
-    for case in summary["cases"]:
-        name = f"{experiment['name']}-{case['class']}"
-        if experiment["draw"] in bars:
-            yield name, partial(bars[experiment["draw"]], experiment, case)
+    for case in summary.cases:
+        name = f"{experiment.name}-{case.forgotten}"
+        if experiment.draw in bars:
+            yield name, partial(bars[experiment.draw], experiment, case)
             continue
-        plan = next(plan for plan in plans if plan.seeds[0] == case["seeds"][0])
-        own = {job.method: job for job in jobs if (job.forget_class, job.seed) == (case["class"], case["seeds"][0])}
-        chosen = [own[method] for method in experiment["methods"]]
-        if experiment["draw"] == "entropy":
+        plan = next(plan for plan in plans if plan.seeds[0] == case.seeds[0])
+        own = {job.method: job for job in jobs if (job.forget_class, job.seed) == (case.forgotten, case.seeds[0])}
+        chosen = [own[method] for method in experiment.methods]
+        if experiment.draw == "entropy":
             yield name, partial(_entropies, chosen)
             continue
-        part = experiment["draw"].replace("-", "_")
+        part = experiment.draw.replace("-", "_")
         kept = out / "pictures" / f"{name}.json"
-        yield name, partial(_picture, pictures[experiment["draw"]], plan, chosen, part, kept, engine)
+        yield name, partial(_picture, pictures[experiment.draw], plan, chosen, part, kept, engine)
 
 
 def _picture(
-    figure: Callable[[Mapping[str, Any]], Any], plan: Plan, jobs: Sequence[Job], part: str, kept: Path, engine: Engine
+    figure: Callable[[Drawn], Any], plan: Plan, jobs: Sequence[Job], part: str, kept: Path, engine: Engine
 ) -> Any:
     from unclass.report.paper.figures import with_short_titles
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
-from unclass.reproduction.summary import read_summary
+from unclass.comparison.plan import REFERENCE
+from unclass.report.paper.summary import Case, Summary, read_summary
 
 CLOSENESS = {"D_rt": "accuracy_retain_test", "D_f": "accuracy_forget", "ASR": "attack_success_rate"}
 
@@ -30,31 +30,31 @@ class Measured:
     verdict: str | None
 
 
-def reference_summaries() -> dict[str, dict[str, Any]]:
+def reference_summaries() -> dict[str, Summary]:
     """Return the summaries that the package brings, by name."""
     folder = Path(str(resources.files("unclass.reproduction") / "results"))
     return {path.stem: read_summary(path) for path in sorted(folder.glob("*.json"))}
 
 
-def measured(summaries: Mapping[str, Mapping[str, Any]]) -> list[Measured]:
+def measured(summaries: Mapping[str, Summary]) -> list[Measured]:
     """Return what was measured of each method, or `name@preset`, wherever it ran beside a retrained model."""
-    return [one for name, summary in summaries.items() for case in summary["cases"] for one in _of_case(name, case)]
+    return [one for name, summary in summaries.items() for case in summary.cases for one in _of_case(name, case)]
 
 
-def _of_case(setup: str, case: Mapping[str, Any]) -> Iterator[Measured]:
-    rows = {row["method"]: row for row in case["rows"] if row["runs"]}
-    retrained = rows.get("retrain")
+def _of_case(setup: str, case: Case) -> Iterator[Measured]:
+    rows = case.done()
+    retrained = next((row for row in rows if row.method == REFERENCE), None)
     if retrained is None:
         return
-    for name, row in rows.items():
-        if row["seconds"] is None:  # the original
+    for row in rows:
+        if row.seconds is None:  # the original
             continue
         distances = {
-            short: 100 * abs(row[key]["mean"] - retrained[key]["mean"])
+            short: 100 * abs(found.mean - goal.mean)
             for short, key in CLOSENESS.items()
-            if row[key] is not None and retrained[key] is not None
+            if (found := row.scores.get(key)) and (goal := retrained.scores.get(key))
         }
         yield Measured(
-            name, setup, case["class"], tuple(row["seeds"]), row["seconds"]["mean"], row["speed_up"],
-            (row["updates"] or {}).get("bytes"), distances, row["verdict"],
+            row.method, setup, case.forgotten, row.seeds, row.seconds.mean, row.speed_up,
+            row.updates.bytes if row.updates else None, distances, row.verdict,
         )  # fmt: skip

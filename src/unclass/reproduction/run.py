@@ -16,11 +16,13 @@ from unclass.data import DataOptions, ImageData
 from unclass.errors import InputError
 from unclass.models import load as load_model
 from unclass.records import Record
-from unclass.reproduction.experiment import Experiment, Setup, find, read_experiment, read_setup
-from unclass.reproduction.outputs import write_outputs
+from unclass.report.paper.experiment import Experiment, Setup
+from unclass.report.paper.summary import Progress, Summary
+from unclass.reproduction.experiment import find, read_experiment, read_setup
+from unclass.reproduction.outputs import Written, write_outputs
 from unclass.reproduction.schedule import Job, list_jobs, load, make_plans, time_left
 from unclass.reproduction.summary import make_summary
-from unclass.storage import Lock, write_json
+from unclass.storage import Lock
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
@@ -30,15 +32,29 @@ Key = tuple[str, str, int]  # method, class, seed
 
 @dataclass(frozen=True, repr=False)
 class Paper:
-    """What a reproduction made: `summary` is what summary.json holds, `written` names the files by kind."""
+    """What a reproduction made: `summary` is what summary.json holds, `written` names the files.
 
-    summary: Mapping[str, Any]
-    written: Mapping[str, Any]
+    Of several processes that torchrun started only the first has them.
+    """
+
     out: Path
+    summary: Summary | None = None
+    written: Written | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what machines read: the files, and the rows of each forgotten class."""
+        files = self.written.as_dict() if self.written else {}
+        return {"out": str(self.out), **files, "cases": self.summary.as_dict()["cases"] if self.summary else []}
 
     def __repr__(self) -> str:
-        done = self.summary.get("progress", {})
-        return f"<Paper: {done.get('done', 0)} of {done.get('planned', 0)} runs done, in {self.out}>"
+        done = self.summary.progress if self.summary else Progress()
+        return f"<Paper: {done.done} of {done.planned} runs done, in {self.out}>"
+
+    def _repr_html_(self) -> str:
+        from unclass.report.table import html  # rich takes a while to import: not for --help
+
+        cases = self.summary.cases if self.summary else ()
+        return "".join(html(case.done(), f"Forgetting {case.forgotten}") for case in cases) or f"<p>{self!r}</p>"
 
 
 def paper(
@@ -87,12 +103,12 @@ def _carry_out(
     found = _run(plans, jobs, engine, say) if run else _kept(plans, engine)
     records = [found.get((job.method, job.forget_class, job.seed)) or job.missing() for job in jobs]
     if not distributed.is_first():
-        return Paper({}, {}, folder)
+        return Paper(folder)
     audits = [one for plan in _by_class(setup, plans) for one in audit_runs(plan, engine)] if audited else []
     summary = make_summary(setup, experiments, data, records, audits)
-    write_json(folder / "summary.json", summary)
+    summary.write(folder / "summary.json")
     written = write_outputs(summary, plans, jobs, audits, folder, engine, with_pictures=with_pictures)
-    return Paper(summary, written, folder)
+    return Paper(folder, summary, written)
 
 
 def _open(what: str, scale: str) -> tuple[Setup, list[Experiment]]:

@@ -14,7 +14,7 @@ from unclass.errors import InputError
 from unclass.methods.configure import configure
 from unclass.methods.retrain import Retrain
 from unclass.records import Record, read_record
-from unclass.reproduction.experiment import Experiment, Setup
+from unclass.report.paper.experiment import Experiment, Setup
 from unclass.running import Settings
 from unclass.storage import Changed
 

@@ -1,23 +1,19 @@
-"""From the records of all runs to one summary: all that the tables show, small enough to be kept beside the text."""
+"""From the records of all runs to one summary."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from unclass.audits.result import Audit
-from unclass.border.offline import reading
-from unclass.comparison.rows import summarise
+from unclass.comparison.plan import REFERENCE
+from unclass.comparison.rows import Row, summarise
 from unclass.data import ImageData
-from unclass.errors import InputError
 from unclass.metrics import SCORES
-from unclass.records import Record, UpdatesCost, environment
-from unclass.reproduction.experiment import Experiment, Setup
+from unclass.records import Environment, Record, UpdatesCost, environment
+from unclass.report.paper.experiment import Experiment, Setup
+from unclass.report.paper.summary import Case, Network, PaperRow, Pictures, Progress, RecordedUpdates, Summary
 from unclass.reproduction.schedule import WAITING
-from unclass.storage import read_json
-
-SCHEMA = "unclass-paper-1"
 
 
 def make_summary(
@@ -26,35 +22,26 @@ def make_summary(
     data: ImageData,
     records: Sequence[Record],
     audits: Sequence[Audit] = (),
-) -> dict[str, Any]:
+) -> Summary:
     """Return what the tables show: a case for each forgotten class that a run is done of, and where it comes from."""
     done = [record for record in records if record.scores is not None]
-    classes = list(dict.fromkeys(record.forget_classes[0] for record in done))
-    return {
-        "schema": SCHEMA,
-        "setup": {**asdict(setup), "runs": [list(run) for run in setup.runs]},
-        "command": f"unclass paper {setup.name} --scale {setup.scale}",
-        "environment": _environment(done),
-        "precision": sorted({record.precision for record in done}),
-        "data": {"name": data.name, "train": len(data.train), "test": len(data.test), "classes": list(data.classes)},
-        "recipe": next((_recipe(record) for record in done if record.label == "retrain"), {}),
-        "model": next((_model(record) for record in done), {}),
-        "experiments": [asdict(experiment) for experiment in experiments],
-        "progress": _progress(records),
-        "cases": [_case(name, records, audits) for name in classes],
-    }
+    classes = dict.fromkeys(record.forget_classes[0] for record in done)
+    return Summary(
+        setup=setup,
+        command=f"unclass paper {setup.name} --scale {setup.scale}",
+        environment=_environment(done),
+        precision=tuple(sorted({record.precision for record in done})),
+        data=Pictures(data.name, len(data.train), len(data.test), tuple(data.classes)),
+        experiments=tuple(experiments),
+        cases=tuple(make_case(name, records, audits) for name in classes),
+        recipe=next((_recipe(record) for record in done if record.label == REFERENCE), {}),
+        model=next((_network(record) for record in done), Network()),
+        progress=_progress(records),
+    )
 
 
-def read_summary(path: Path) -> dict[str, Any]:
-    """Read a summary and make sure that it is one."""
-    with reading(f"{path} is not a summary: it", "give OUT/summary.json of unclass paper"):
-        content = read_json(path)
-    if content.get("schema") != SCHEMA:
-        raise InputError(f"{path} is not a summary of unclass paper ({SCHEMA}); give its OUT/summary.json")
-    return content
-
-
-def _case(name: str, records: Sequence[Record], audits: Sequence[Audit]) -> dict[str, Any]:
+def make_case(name: str, records: Sequence[Record], audits: Sequence[Audit] = ()) -> Case:
+    """Return the rows of one forgotten class."""
     members = [record for record in records if record.forget_classes[0] == name]
     verdicts = {
         audit.subject.method: audit.verdict.status for audit in audits if audit.subject.forget_classes == (name,)
@@ -62,41 +49,41 @@ def _case(name: str, records: Sequence[Record], audits: Sequence[Audit]) -> dict
     # A method that is meant to run on some seeds only has not failed on the others.
     ran = {record.label for record in members if not _left_out(record)}
     kept = [record for record in members if not (_left_out(record) and record.label in ran)]
-    rows = [{**row.as_dict(), **_more(row.method, kept, verdicts)} for row in summarise(kept)]
-    return {"class": name, "seeds": sorted({record.seed for record in members}), "rows": rows}
+    rows = tuple(_row(row, kept, verdicts) for row in summarise(kept))
+    return Case(name, tuple(sorted({record.seed for record in members})), rows)
 
 
-def _progress(records: Sequence[Record]) -> dict[str, int]:
-    """Return how many runs are done and how many are planned; those left out on purpose count as neither."""
+def _progress(records: Sequence[Record]) -> Progress:
     waiting = [record for record in records if record.failed == f"not run: {WAITING}"]
     done = [record for record in records if not _left_out(record)]
-    return {"done": len(done), "planned": len(done) + len(waiting)}
+    return Progress(len(done), len(done) + len(waiting))
 
 
 def _left_out(record: Record) -> bool:
     return str(record.failed or "").startswith("not run")
 
 
-def _more(method: str, records: Sequence[Record], verdicts: Mapping[str, str]) -> dict[str, Any]:
-    """Return what a row has beside the comparison's: seeds, the range of each figure, one-off costs, the verdict."""
-    own = [record for record in records if record.label == method]
+def _row(row: Row, records: Sequence[Record], verdicts: Mapping[str, str]) -> PaperRow:
+    """Return a row of the comparison with what it has beside: seeds, ranges, one-off costs, the verdict."""
+    own = [record for record in records if record.label == row.method]
     done = [record for record in own if record.scores is not None]
-    return {
-        "seeds": [record.seed for record in done],
-        "why_not": next((record.failed for record in own if record.failed), None),
-        "range": {key: _range(_values(done, key)) for key in SCORES},
-        "retain_images": mean(record.counts["retain"] for record in done) if done else None,
-        "sample": next((record.options["images"] for record in done if record.options.get("images")), None),
-        "updates": _updates([record.cost.updates for record in done if record.cost and record.cost.updates]),
-        "verdict": verdicts.get(method),
-    }
+    return PaperRow(
+        **vars(row),
+        seeds=tuple(record.seed for record in done),
+        why_not=next((record.failed for record in own if record.failed), None),
+        range={key: _range(_values(done, key)) for key in SCORES},
+        retain_images=mean(record.counts["retain"] for record in done) if done else None,
+        sample=next((record.options["images"] for record in done if record.options.get("images")), None),
+        updates=_updates([record.cost.updates for record in done if record.cost and record.cost.updates]),
+        verdict=verdicts.get(row.method),
+    )
 
 
-def _updates(costs: Sequence[UpdatesCost]) -> dict[str, float] | None:
+def _updates(costs: Sequence[UpdatesCost]) -> RecordedUpdates | None:
     """Return the mean of what recording cost, as far as it is known."""
-    known = {key: [getattr(cost, key) for cost in costs] for key in ("bytes", "recording_seconds")}
-    found = {key: [value for value in values if value is not None] for key, values in known.items()}
-    return {key: mean(values) for key, values in found.items() if values} or None
+    sizes = [cost.bytes for cost in costs]
+    seconds = [cost.recording_seconds for cost in costs if cost.recording_seconds is not None]
+    return RecordedUpdates(mean(sizes), mean(seconds) if seconds else None) if costs else None
 
 
 def _values(records: Sequence[Record], key: str) -> list[float]:
@@ -104,14 +91,13 @@ def _values(records: Sequence[Record], key: str) -> list[float]:
     return [value for value in found if value is not None]
 
 
-def _range(values: Sequence[float]) -> list[float] | None:
-    return [min(values), max(values)] if values else None
+def _range(values: Sequence[float]) -> tuple[float, float] | None:
+    return (min(values), max(values)) if values else None
 
 
-def _environment(records: Sequence[Record]) -> dict[str, Any]:
+def _environment(records: Sequence[Record]) -> Environment:
     """Return versions and hardware of the runs; of this machine if there are none."""
-    known = [record.environment for record in records if record.environment is not None]
-    return asdict(known[0] if known else environment())
+    return next((record.environment for record in records if record.environment is not None), None) or environment()
 
 
 def _recipe(record: Record) -> dict[str, Any]:
@@ -119,6 +105,6 @@ def _recipe(record: Record) -> dict[str, Any]:
     return {**record.options, "start": Path(record.options["start"]).name}
 
 
-def _model(record: Record) -> dict[str, Any]:
+def _network(record: Record) -> Network:
     card = record.original.card if record.original is not None else {}
-    return {"architecture": card.get("architecture", ""), "options": card.get("options", {})}
+    return Network(card.get("architecture", ""), card.get("options", {}))

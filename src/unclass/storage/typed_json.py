@@ -35,17 +35,32 @@ def _typed(kind: Any, value: Any, where: str) -> Any:
     if kind is Any or origin is Literal:
         return value
     if origin in (Union, UnionType):
-        return None if value is None else _typed(next(one for one in inside if one is not NoneType), value, where)
+        return None if value is None else _typed(_member(inside, value), value, where)
     if is_dataclass(kind):
         return _dataclass(kind, value, where)
     if origin is tuple:
-        return tuple(_typed(inside[0], item, where) for item in _expected((list, tuple), value, where))
+        return _tuple(inside, _expected((list, tuple), value, where), where)
     if origin is not None and issubclass(origin, Mapping):
         items = _expected(dict, value, where).items()
         return {key: _typed(inside[1], item, f"{where}.{key}") for key, item in items}
     if kind is float:
         return _number(_expected((int, float), value, where), where)
     return _expected(kind, value, where)
+
+
+def _member(kinds: tuple[Any, ...], value: Any) -> Any:
+    """Return the type of a union that a value is of; the first where none fits, for its error."""
+    given = [kind for kind in kinds if kind is not NoneType]
+    return next((kind for kind in given if isinstance(kind, type) and isinstance(value, kind)), given[0])
+
+
+def _tuple(kinds: tuple[Any, ...], items: Any, where: str) -> tuple[Any, ...]:
+    """Return any number of one type (`tuple[int, ...]`), or one item for each type."""
+    if kinds[1:] == (Ellipsis,):
+        return tuple(_typed(kinds[0], item, where) for item in items)
+    if len(items) != len(kinds):
+        raise InputError(f"{where} has {len(items)} items, not {len(kinds)}; it is not as unclass writes it")
+    return tuple(_typed(kind, item, where) for kind, item in zip(kinds, items, strict=True))
 
 
 def _dataclass(kind: Any, value: Any, where: str) -> Any:

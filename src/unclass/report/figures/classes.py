@@ -1,41 +1,42 @@
 """Figures by class: accuracies, confusion, and where the forget images go."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from unclass.audits.result import Audit
 from unclass.report.figures.images import plain
-from unclass.report.figures.panels import BLUE, ORANGE, axes, grid, part, present, style
+from unclass.report.figures.panels import BLUE, ORANGE, axes, grid, needed, present, style
 
 SHADES = LinearSegmentedColormap.from_list("shares", ["#FFFFFF", BLUE, "#00365F"])
 MOST_TEXT = 15
 
 
-def per_class(audit: Mapping[str, Any], most: int = 20) -> Figure:
+def per_class(audit: Audit, most: int = 20) -> Figure:
     """Accuracy of each class on test images, nearest to the forgotten one first; at most so many classes."""
-    entries = part(audit, "utility", "per_class")[:most]
-    shown = [role for role in present(entries[0]["accuracy"]) if not role.startswith("retrained-")]
+    entries = needed(needed(audit.utility, "utility").per_class, "utility", "per_class")[:most]
+    shown = [role for role in present(entries[0].accuracy) if not role.startswith("retrained-")]
     figure, chart = axes(0.36 * len(entries) + 1.2)
     for place, role in enumerate(shown):
-        values = [100 * (entry["accuracy"].get(role) or 0) for entry in entries]
+        values = [100 * (entry.accuracy.get(role) or 0) for entry in entries]
         offsets = np.arange(len(entries)) + 0.24 * (place - (len(shown) - 1) / 2)
         chart.barh(offsets, values, height=0.22, color=style(role)["color"], label=role)
-    chart.set_yticks(range(len(entries)), [plain(entry["class"]) for entry in entries])
+    chart.set_yticks(range(len(entries)), [plain(entry.name) for entry in entries])
     chart.set(xlabel="accuracy on test images (%)", xlim=(0, 100))
     chart.invert_yaxis()
     chart.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(shown))
     return figure
 
 
-def confusion(audit: Mapping[str, Any]) -> Figure:
+def confusion(audit: Audit) -> Figure:
     """Confusion on test images in shares of each true class, a panel for each model."""
-    counts = part(audit, "utility", "confusion")
+    counts = needed(needed(audit.utility, "utility").confusion, "utility", "confusion")
     shown = [role for role in present(counts) if not role.startswith("retrained-")]
     figure, panels = grid(len(shown), (3.6, 3.5))
-    names, forgotten = audit["subject"]["classes"], audit["subject"]["forget_classes"]
+    names, forgotten = audit.subject.classes, audit.subject.forget_classes
     for panel, role in zip(panels, shown, strict=True):
         matrix = np.asarray(counts[role], dtype=float)
         _matrix(panel, matrix / np.maximum(matrix.sum(1, keepdims=True), 1), names, names, forgotten)
@@ -45,13 +46,13 @@ def confusion(audit: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def flows(audit: Mapping[str, Any]) -> Figure:
+def flows(audit: Audit) -> Figure:
     """Where the forget images go: the share of D_f that each model predicts as each class."""
-    shares = part(audit, "flows")
-    names = audit["subject"]["classes"]
+    shares = needed(audit.flows, "flows")
+    names = audit.subject.classes
     figure, chart = axes(0.4 * len(present(shares)) + 1.3, max(5.0, 0.5 * min(len(names), 30) + 1.5))
     matrix = np.asarray([shares[role] for role in present(shares)], dtype=float)
-    _matrix(chart, matrix, present(shares), names, audit["subject"]["forget_classes"])
+    _matrix(chart, matrix, present(shares), names, audit.subject.forget_classes)
     return figure
 
 

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from unclass.comparison.plan import REFERENCE
+from unclass.audits.result import Audit
+from unclass.comparison.plan import ORIGINAL, REFERENCE
+from unclass.comparison.rows import Row, Spread
 from unclass.predictions import Predictions
 from unclass.report.figures.classes import confusion, flows, per_class
 from unclass.report.figures.curves import cka, recalibration, relearning, roc
 from unclass.report.figures.images import attention_grid, decision_space
-from unclass.report.figures.panels import BLUE, GREEN, GREY, ORANGE, SET_NAMES, axes, grid, part, present
+from unclass.report.figures.panels import BLUE, GREEN, GREY, ORANGE, SET_NAMES, axes, grid, needed, present
 
 __all__ = [
     "AUDIT_FIGURES",
@@ -32,31 +34,30 @@ __all__ = [
 ]
 
 
-def attack_success(rows: Sequence[dict[str, Any]]) -> Figure:
+def attack_success(rows: Sequence[Row]) -> Figure:
     """Attack success rate of each method against the retrained model's line (the paper's Fig. 3)."""
-    shown = [row for row in rows if row["attack_success_rate"] and row["method"] != REFERENCE]
-    figure, bars = axes(0.42 * len(shown) + 1.2)
-    values = [100 * row["attack_success_rate"]["mean"] for row in shown]
-    spread = [100 * row["attack_success_rate"]["spread"] for row in shown]
-    colours = [GREY if row["method"] == "original" else BLUE for row in shown]
-    bars.barh([row["method"] for row in shown], values, xerr=spread, color=colours, height=0.6)
-    for row in rows:
-        if row["method"] == REFERENCE and row["attack_success_rate"]:
-            line = 100 * row["attack_success_rate"]["mean"]
-            bars.axvline(line, color=GREEN, linewidth=2, label=f"retrained: {line:.1f} %")
-            bars.legend(frameon=False, loc="lower right")
+    rates = {row.method: rate for row in rows if (rate := row.scores.get("attack_success_rate"))}
+    reference = rates.pop(REFERENCE, None)
+    figure, bars = axes(0.42 * len(rates) + 1.2)
+    values, spread = [100 * rate.mean for rate in rates.values()], [100 * rate.spread for rate in rates.values()]
+    colours = [GREY if method == ORIGINAL else BLUE for method in rates]
+    bars.barh(list(rates), values, xerr=spread, color=colours, height=0.6)
+    if reference is not None:
+        line = 100 * reference.mean
+        bars.axvline(line, color=GREEN, linewidth=2, label=f"retrained: {line:.1f} %")
+        bars.legend(frameon=False, loc="lower right")
     bars.set(xlabel="attack success rate on D_f (%)", xlim=(-2, 100))
     bars.invert_yaxis()
     return figure
 
 
-def times(rows: Sequence[dict[str, Any]]) -> Figure:
+def times(rows: Sequence[Row]) -> Figure:
     """Seconds of each method, on a logarithmic axis (the paper's Fig. 4)."""
-    shown = [row for row in rows if row["seconds"]]
-    figure, chart = axes(0.42 * len(shown) + 1.2)
-    values = [row["seconds"]["mean"] for row in shown]
-    colours = [GREEN if row["method"] == REFERENCE else BLUE for row in shown]
-    bars = chart.barh([row["method"] for row in shown], values, color=colours, height=0.6)
+    seconds = {row.method: row.seconds.mean for row in rows if row.seconds}
+    figure, chart = axes(0.42 * len(seconds) + 1.2)
+    values = list(seconds.values())
+    colours = [GREEN if method == REFERENCE else BLUE for method in seconds]
+    bars = chart.barh(list(seconds), values, color=colours, height=0.6)
     chart.bar_label(bars, [f" {value:.3g} s" for value in values])
     chart.set(xlabel="seconds")
     if values:
@@ -69,38 +70,40 @@ def entropies(models: Mapping[str, Mapping[str, Predictions]]) -> Figure:
     """Entropy of the outputs on D_r, D_f and the test images, a panel for each model (the paper's Fig. 6)."""
     most = max(float(np.log(next(iter(sets.values())).logits.shape[1])) for sets in models.values())
     edges = np.linspace(0, most, 41)
-    shares: dict[str, dict[str, Any]] = {}
+    shares: dict[str, dict[str, Sequence[float]]] = {}
     for name, sets in models.items():
         shares[name] = {}
         for key in SET_NAMES:
             values = np.concatenate([sets[part].entropy.numpy() for part in _parts(key)])
-            shares[name][key] = np.histogram(values, edges)[0] / len(values)
+            shares[name][key] = tuple(np.histogram(values, edges)[0] / len(values))
     return _distributions(edges, shares)
 
 
-def entropy_shares(audit: Mapping[str, Any]) -> Figure:
+def entropy_shares(audit: Audit) -> Figure:
     """Draw the same from the distributions that an audit keeps."""
-    shares = part(audit, "entropy", "shares")
-    return _distributions(np.asarray(audit["entropy"]["edges"]), {role: shares[role] for role in present(shares)})
+    held = needed(audit.entropy, "entropy")
+    shares = needed(held.shares, "entropy", "shares")
+    return _distributions(np.asarray(held.edges), {role: shares[role] for role in present(shares)})
 
 
-def model_attack_success(audit: Mapping[str, Any]) -> Figure:
+def model_attack_success(audit: Audit) -> Figure:
     """Attack success rate of each model of an audit against the retrained line, with the noise between retrainings."""
-    rates = part(audit, "membership", "asr")
+    known = needed(needed(audit.membership, "membership").asr, "membership", "asr")
+    rates = {role: rate for role in present(known) if (rate := known[role]) is not None}
     names = {"retrained": REFERENCE}
     rows = [
-        {"method": names.get(role, role), "attack_success_rate": {"mean": rates[role], "spread": 0.0}}
-        for role in present(rates)
+        Row(names.get(role, role), 1, 0, {"attack_success_rate": Spread(rate, 0.0)})
+        for role, rate in rates.items()
         if not role.startswith("retrained-")
     ]
     figure = attack_success(rows)
-    again = [rates[role] for role in present(rates) if role.startswith("retrained")]
+    again = [rate for role, rate in rates.items() if role.startswith("retrained")]
     if len(again) > 1:
         figure.axes[0].axvspan(100 * min(again), 100 * max(again), color=GREEN, alpha=0.15, linewidth=0)
     return figure
 
 
-def _distributions(edges: np.ndarray[Any, Any], shares: Mapping[str, Mapping[str, Any]]) -> Figure:
+def _distributions(edges: np.ndarray[Any, Any], shares: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
     figure, panels = grid(len(shares), (3.4, 2.3), sharex=True, sharey=True)
     for panel, (name, sets) in zip(panels, shares.items(), strict=True):
         for (key, label), colour in zip(SET_NAMES.items(), (BLUE, ORANGE, GREY), strict=True):
@@ -119,7 +122,7 @@ def _parts(key: str) -> tuple[str, ...]:
 
 
 # Each figure of an audit, by the name of its file.
-AUDIT_FIGURES: dict[str, Callable[[Mapping[str, Any]], Figure]] = {
+AUDIT_FIGURES: dict[str, Callable[[Audit], Figure]] = {
     "attack-success": model_attack_success,
     "attention": attention_grid,
     "cka": cka,

@@ -1,17 +1,18 @@
 """Figures with a line for each model: ROC, relearning, CKA by layer, recalibration."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from unclass.report.figures.panels import GREEN, axes, grid, part, present, style
+from unclass.audits.result import Audit
+from unclass.report.figures.panels import GREEN, axes, grid, needed, present, style
 
 
-def roc(audit: Mapping[str, Any]) -> Figure:
+def roc(audit: Audit) -> Figure:
     """ROC of telling D_f from D_ft, a panel for each score."""
-    curves = part(audit, "membership", "roc")
+    curves = needed(needed(audit.membership, "membership").roc, "membership", "roc")
     shown = present(curves)
     scores = list(dict.fromkeys(score for role in shown for score in curves[role]))
     figure, panels = grid(len(scores), (2.7, 2.7), sharex=True, sharey=True)
@@ -20,7 +21,7 @@ def roc(audit: Mapping[str, Any]) -> Figure:
         for role in shown:
             curve = curves[role].get(score)
             if curve:
-                panel.plot(curve["fpr"], curve["tpr"], label=f"{role} ({curve['auc']:.2f})", **style(role))
+                panel.plot(curve.fpr, curve.tpr, label=f"{role} ({curve.auc:.2f})", **style(role))
         panel.set_title(score.replace("_", " "), fontsize=9)
         panel.legend(frameon=False, fontsize=7, loc="lower right", title="AUC", title_fontsize=7)
     figure.supxlabel("false positives", fontsize=9)
@@ -28,18 +29,18 @@ def roc(audit: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def relearning(audit: Mapping[str, Any]) -> Figure:
+def relearning(audit: Audit) -> Figure:
     """Accuracy on D_ft while the class is learned again: from forget images, and from retain images only."""
+    held = needed(audit.relearning, "relearning")
     titles = {"from_forget": "from forget images", "from_retain": "from retain images only"}
-    held = part(audit, "relearning")
-    kinds = [kind for kind in titles if held.get(kind)]
-    figure, panels = grid(len(kinds), (3.6, 2.6), sharey=True)
-    for panel, kind in zip(panels, kinds, strict=True):
-        lines = {role: np.asarray(held[kind][role], dtype=float).T for role in present(held[kind])}
+    curves = {kind: found for kind in titles if (found := getattr(held, kind))}
+    figure, panels = grid(len(curves), (3.6, 2.6), sharey=True)
+    for panel, (kind, found) in zip(panels, curves.items(), strict=True):
+        lines = {role: np.asarray(found[role], dtype=float).T for role in present(found)}
         for role, (step, accuracy) in lines.items():
             point = {"marker": "o"} if len(step) == 1 else {}  # a model that had nothing to relearn
             panel.plot(step, 100 * accuracy, label=role, **style(role), **point)
-        count = (held.get("images") or {}).get(kind)
+        count = held.images.get(kind)
         panel.set_title(titles[kind] + (f" ({count})" if count else ""), fontsize=9)
         panel.set(xlabel="step", ylim=(-2, 102))
         panel.spines[["top", "right"]].set_visible(False)
@@ -48,9 +49,10 @@ def relearning(audit: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def cka(audit: Mapping[str, Any]) -> Figure:
+def cka(audit: Audit) -> Figure:
     """Linear CKA with the retrained model, layer by layer; shaded: between retrained models."""
-    values, layers = part(audit, "similarity", "cka"), part(audit, "similarity", "layers")
+    held = needed(audit.similarity, "similarity")
+    values, layers = needed(held.cka, "similarity", "cka"), needed(held.layers, "similarity", "layers")
     figure, chart = axes(3.2, max(5.0, 0.45 * len(layers) + 2))
     for role in present(values):
         chart.plot(range(len(layers)), _numbers(values[role]), marker="o", markersize=3, label=role, **style(role))
@@ -63,14 +65,14 @@ def cka(audit: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def recalibration(audit: Mapping[str, Any]) -> Figure:
+def recalibration(audit: Audit) -> Figure:
     """Accuracy before (hollow) and after (filled) re-estimating the batch-norm statistics on remaining images."""
-    held = part(audit, "recalibration")
+    held = needed(audit.recalibration, "recalibration")
     rows = [(role, key, name) for role in present(held) for key, name in (("forget", "D_f"), ("forget_test", "D_ft"))]
     figure, chart = axes(0.32 * len(rows) + 1)
     for place, (role, key, _) in enumerate(rows):
         colour = style(role)["color"]
-        both = 100 * _numbers([held[role][when][key] for when in ("before", "after")])
+        both = 100 * _numbers([held[role].before.get(key), held[role].after.get(key)])
         chart.plot(both, [place, place], color=colour, linewidth=2, alpha=0.5, zorder=1)
         chart.scatter(both, [place, place], s=32, c=["white", colour], edgecolors=colour, zorder=2)
     chart.set_yticks(range(len(rows)), [f"{role}, {name}" for role, _, name in rows])

@@ -1,23 +1,35 @@
 """Figures with an image's place or the image itself: decision space and attention."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from unclass.report.figures.panels import ORANGE, class_colours, grid, part, picture, present
+from unclass.audits.evidence import Attention, DecisionSpace
+from unclass.audits.result import Subject
+from unclass.report.figures.panels import ORANGE, class_colours, grid, needed, picture, present
 
 MOST_NAMES = 20
 
 
-def decision_space(audit: Mapping[str, Any]) -> Figure:
+class Pictured(Protocol):
+    """What these figures are drawn from: an audit has it, and so has what `unclass paper` looks at."""
+
+    @property
+    def subject(self) -> Subject: ...
+    @property
+    def decision_space(self) -> DecisionSpace | None: ...
+    @property
+    def attention(self) -> Attention | None: ...
+
+
+def decision_space(audit: Pictured) -> Figure:
     """t-SNE of the features, a panel for each model: remaining classes solid, forget images hollow (Fig. 5)."""
-    points = part(audit, "decision_space", "points")
-    labels = np.asarray(audit["decision_space"]["labels"])
-    forget = np.asarray(audit["decision_space"]["forget"], dtype=bool)
-    classes, forgotten = audit["subject"]["classes"], audit["subject"]["forget_classes"]
+    space = needed(audit.decision_space, "decision_space")
+    points = needed(space.points, "decision_space", "points")
+    labels, forget = np.asarray(space.labels), np.asarray(space.forget, dtype=bool)
+    classes, forgotten = audit.subject.classes, audit.subject.forget_classes
     colours = class_colours(classes, forgotten)
     solid = [colours[label] for label in labels[~forget]]
     figure, panels = grid(len(present(points)), (3.2, 3.1), sharex=True, sharey=True)
@@ -35,23 +47,23 @@ def decision_space(audit: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def attention_grid(audit: Mapping[str, Any]) -> Figure:
+def attention_grid(audit: Pictured) -> Figure:
     """Grad-CAM of forget images: a row for each image, a column for each model (the paper's attention maps)."""
-    images = part(audit, "attention", "images")
-    shown = present(images[0]["maps"])
+    images = needed(needed(audit.attention, "attention").images, "attention", "images")
+    shown = present(images[0].maps)
     figure = Figure(figsize=(1.25 * (len(shown) + 1), 1.35 * len(images) + 0.3), layout="constrained")
     panels = figure.subplots(len(images), len(shown) + 1, squeeze=False)
     for line, (row, image) in enumerate(zip(panels, images, strict=True)):
         for panel, title in zip(row, ["image", *shown], strict=True):
             panel.set(xticks=[], yticks=[])
             panel.spines[:].set_visible(False)
-            uri = image["picture"] if title == "image" else image["maps"].get(title)
+            uri = image.picture if title == "image" else image.maps.get(title)
             if uri:
                 panel.imshow(picture(uri), interpolation="nearest")
             if line == 0:
                 panel.set_title(title, fontsize=9)
             if title != "image":
-                panel.set_xlabel(plain((image.get("predicted") or {}).get(title, ""), 16), fontsize=7)
+                panel.set_xlabel(plain(image.predicted.get(title, ""), 16), fontsize=7)
     return figure
 
 

@@ -3,14 +3,14 @@
 import base64
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
 from unclass.errors import InputError
-from unclass.report.wording import missing, roles, tone
+from unclass.report.wording import roles, tone, why_missing
 
 # Okabe and Ito's palette, and Tol's muted one for classes: told apart by colour-blind readers too.
 BLUE, ORANGE, GREEN, GREY, PURPLE = "#0072B2", "#D55E00", "#009E73", "#8C8C8C", "#AA4499"
@@ -19,23 +19,31 @@ CLASSES = ("#332288", "#44AA99", "#CC6677", "#117733", "#88CCEE", "#882255", "#D
 SET_NAMES = {"retain": "D_r", "forget": "D_f", "test": "test"}
 
 
-def part(audit: Mapping[str, Any], *keys: str) -> Any:
-    """Return a part of an audit; raise if it was not computed."""
-    why = missing(audit, *keys)
-    if why is not None:
-        raise InputError(f"the audit has no {' '.join(keys)} ({why}); leave this figure out")
-    value: Any = audit
-    for key in keys:
-        value = value[key]
-    return value
+T = TypeVar("T")
 
 
-def present(values: Mapping[str, Any]) -> list[str]:
+class LineStyle(TypedDict):
+    """How matplotlib draws a line."""
+
+    color: str
+    linestyle: str
+    linewidth: float
+
+
+def needed(part: T | None, *names: str) -> T:
+    """Return a part of an audit, which has these names there; raise if it was not computed."""
+    why = why_missing(part, names[0])
+    if part is None or why is not None:
+        raise InputError(f"the audit has no {' '.join(names)} ({why}); leave this figure out")
+    return part
+
+
+def present(values: Mapping[str, object]) -> list[str]:
     """Return the roles that have a value, in the order of reading."""
     return [role for role in roles(values) if values[role] is not None]
 
 
-def style(role: str) -> dict[str, Any]:
+def style(role: str) -> LineStyle:
     """Return how a model's line is drawn: further retrained models are dashed."""
     further = role.startswith("retrained") and role != "retrained"
     return {"color": TONES[tone(role)], "linestyle": "--" if further else "-", "linewidth": 1 if further else 1.6}

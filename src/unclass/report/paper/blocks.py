@@ -7,11 +7,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from unclass.comparison.rows import Row
 from unclass.errors import InputError, unknown
+from unclass.report.paper.experiment import Experiment
 from unclass.report.paper.plain import plain
+from unclass.report.paper.summary import Case, Summary
 from unclass.report.paper.table import grid, markdown, noise_band, reasons
 from unclass.report.table import markdown as comparison
 
@@ -20,14 +20,14 @@ BLOCK = re.compile(
 )
 
 
-def rewrite(text: str, summaries: Mapping[str, Mapping[str, Any]], where: str) -> str:
+def rewrite(text: str, summaries: Mapping[str, Summary], where: str) -> str:
     """Return the text with each block made anew from the summaries, which go by name."""
     if not BLOCK.search(text):
         raise InputError(f"{where} has no <!-- results: begin --> and <!-- results: end -->; put them around the table")
     return BLOCK.sub(lambda found: found[1] + _block(found["words"].split(), summaries, where) + found[4], text)
 
 
-def _block(words: list[str], summaries: Mapping[str, Mapping[str, Any]], where: str) -> str:
+def _block(words: list[str], summaries: Mapping[str, Summary], where: str) -> str:
     if not words:
         return "\n".join(overview(summary) for summary in summaries.values())
     if words[0] not in summaries:
@@ -37,50 +37,46 @@ def _block(words: list[str], summaries: Mapping[str, Mapping[str, Any]], where: 
         return overview(summary)
     if words[1] == "plain":
         return in_plain_words(summary, words[2:], where)
-    tables = {one["name"]: one for one in summary["experiments"] if one["draw"] == "table"}
-    if words[1] not in tables:
-        raise unknown("table", words[1], tables, f" of {words[0]} in {where}")
-    return beside_paper(summary, tables[words[1]])
+    if words[1] not in summary.tables:
+        raise unknown("table", words[1], summary.tables, f" of {words[0]} in {where}")
+    return beside_paper(summary, summary.tables[words[1]])
 
 
-def overview(summary: Mapping[str, Any]) -> str:
+def overview(summary: Summary) -> str:
     """Return all methods that ran, a table for each class, and under it where the figures come from."""
     parts = []
-    for case in summary["cases"]:
-        rows = [Row.read(row) for row in case["rows"] if row["runs"]]
-        parts.append(f"{_forgetting(summary, case)}\n\n{comparison(rows)}\n{noise_band(case)}\n")
+    for case in summary.cases:
+        parts.append(f"{_forgetting(summary, case)}\n\n{comparison(case.done())}\n{noise_band(case)}\n")
     return "\n".join([*parts, f"{provenance(summary)}\n"])
 
 
-def beside_paper(summary: Mapping[str, Any], experiment: Mapping[str, Any]) -> str:
+def beside_paper(summary: Summary, experiment: Experiment) -> str:
     """Return one of the paper's tables, for each class, with its numbers beside ours."""
     parts = []
-    for case in summary["cases"]:
+    for case in summary.cases:
         notes = " ".join([noise_band(case), *reasons(grid(experiment, case))])
         parts.append(f"{_forgetting(summary, case)}\n\n{markdown(experiment, case)}\n{notes}\n")
     return "\n".join([*parts, f"{provenance(summary)}\n"])
 
 
-def in_plain_words(summary: Mapping[str, Any], words: Sequence[str], where: str) -> str:
+def in_plain_words(summary: Summary, words: Sequence[str], where: str) -> str:
     """Return the short table that the words after `plain` ask for: a class, then methods with commas between."""
     if len(words) != 2:
         raise InputError(f"a plain block in {where} needs a class and methods, such as: plain deer retrain,finetune")
     return f"{plain(summary, words[0], words[1].split(','))}{provenance(summary)}\n"
 
 
-def provenance(summary: Mapping[str, Any]) -> str:
+def provenance(summary: Summary) -> str:
     """Return one sentence: the command, the hardware, the precision, the images."""
-    hardware, data = summary["environment"]["hardware"], summary["data"]
-    machine = ", ".join(hardware["accelerators"]) or f"{hardware['processor']}, threads: {hardware['threads']}"
-    images = f"{data['train']:,} training and {data['test']:,} test images"
-    progress = summary["progress"]
-    sofar = (
-        f"; {progress['done']} of {progress['planned']} runs so far" if progress["done"] < progress["planned"] else ""
-    )
-    return f"`{summary['command']}` ({machine}; {', '.join(summary['precision'])} training; {images}{sofar})."
+    hardware, data, progress = summary.environment.hardware, summary.data, summary.progress
+    processor = f"{hardware.get('processor', 'processor unknown')}, threads: {hardware.get('threads', 'unknown')}"
+    machine = ", ".join(hardware.get("accelerators") or []) or processor
+    images = f"{data.train:,} training and {data.test:,} test images"
+    sofar = f"; {progress.done} of {progress.planned} runs so far" if progress.done < progress.planned else ""
+    return f"`{summary.command}` ({machine}; {', '.join(summary.precision)} training; {images}{sofar})."
 
 
-def _forgetting(summary: Mapping[str, Any], case: Mapping[str, Any]) -> str:
-    seeds = sorted({seed for row in case["rows"] for seed in row["seeds"]})
+def _forgetting(summary: Summary, case: Case) -> str:
+    seeds = case.seeds_done()
     count = f"{len(seeds)} seeds, mean ± standard deviation" if len(seeds) > 1 else "one seed"
-    return f"{summary['data']['name']}, forgetting *{case['class']}*, {count}; accuracies and ASR in %:"
+    return f"{summary.data.name}, forgetting *{case.forgotten}*, {count}; accuracies and ASR in %:"

@@ -1,9 +1,10 @@
 """The paper's tables as LaTeX with booktabs, the printed numbers in grey."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from unclass.report.paper.experiment import Experiment
+from unclass.report.paper.summary import Case
 from unclass.report.paper.table import Cell, Number, across, grid, noise_band, printed, reasons, show
 
 ESCAPED = {
@@ -19,10 +20,10 @@ SETS = {
 LINE = r"\\"
 
 
-def latex(experiment: Mapping[str, Any], case: Mapping[str, Any], made_by: str) -> str:
+def latex(experiment: Experiment, case: Case, made_by: str) -> str:
     """Return a table environment. It needs the packages booktabs, graphicx and xcolor."""
     table = grid(experiment, case)
-    if experiment["across"]:
+    if experiment.across:
         head = ["", *(_stacked(method) for method, _, _ in table.lines)]
         body = [[_word(name), *cells] for name, cells in across(table, _ours, _paper, text)]
     else:
@@ -31,8 +32,8 @@ def latex(experiment: Mapping[str, Any], case: Mapping[str, Any], made_by: str) 
             [text(method), *(_cell(cell, why if place == 0 else None) for place, cell in enumerate(cells))]
             for method, why, cells in table.lines
         ]
-    title = re.sub(r"^Table \d+[^:]*: ", "", experiment["title"])  # LaTeX counts tables itself
-    caption = f"{title}, forgetting {case['class']}; the paper's numbers in grey. {noise_band(case)}"
+    title = re.sub(r"^Table \d+[^:]*: ", "", experiment.title)  # LaTeX counts tables itself
+    caption = f"{title}, forgetting {case.forgotten}; the paper's numbers in grey. {noise_band(case)}"
     return "\n".join(
         [
             f"% Made by: {made_by}. Needs booktabs, graphicx and xcolor.",

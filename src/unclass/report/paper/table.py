@@ -4,12 +4,13 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from unclass.comparison.plan import REFERENCE
+from unclass.errors import unknown
 from unclass.metrics import SCORES
+from unclass.report.paper.experiment import Experiment
+from unclass.report.paper.summary import Case, PaperRow, RecordedUpdates
 
-Row = Mapping[str, Any]
 NOISE = ("accuracy_retain", "accuracy_retain_test", "attack_success_rate")
 
 
@@ -38,30 +39,27 @@ class Grid:
     lines: tuple[tuple[str, str | None, tuple[Cell, ...]], ...]
 
 
-def grid(experiment: Mapping[str, Any], case: Mapping[str, Any]) -> Grid:
+def grid(experiment: Experiment, case: Case) -> Grid:
     """Return the table of an experiment for one forgotten class."""
-    rows = {row["method"]: row for row in case["rows"]}
-    columns = tuple(experiment["columns"])
     lines = []
-    for method in experiment["methods"]:
-        row = rows.get(method)
+    for method in experiment.methods:
+        row = case.row(method)
         printed = printed_numbers(experiment, method)
-        cells = tuple(Cell(_number(row, column), printed.get(column)) for column in columns)
-        why = None if row and row["runs"] else (row or {}).get("why_not") or "not run"
+        cells = tuple(Cell(_number(row, column), printed.get(column)) for column in experiment.columns)
+        why = None if row and row.runs else (row and row.why_not) or "not run"
         lines.append((method, why, cells))
-    return Grid(columns, tuple(lines))
+    return Grid(experiment.columns, tuple(lines))
 
 
-def printed_numbers(experiment: Mapping[str, Any], method: str) -> Mapping[str, float]:
+def printed_numbers(experiment: Experiment, method: str) -> Mapping[str, float]:
     """Return the paper's numbers of a method; those of a preset are the method's."""
-    paper: Mapping[str, Mapping[str, float]] = experiment.get("paper") or {}
-    return paper.get(method) or paper.get(method.partition("@")[0]) or {}
+    return experiment.paper.get(method) or experiment.paper.get(method.partition("@")[0]) or {}
 
 
-def markdown(experiment: Mapping[str, Any], case: Mapping[str, Any]) -> str:
+def markdown(experiment: Experiment, case: Case) -> str:
     """Return a table in Markdown, the paper's numbers in brackets or, with methods across, in lines of their own."""
     table = grid(experiment, case)
-    if experiment["across"]:
+    if experiment.across:
         head = ["", *(method for method, _, _ in table.lines)]
         body = [[name, *cells] for name, cells in across(table, show, printed, str)]
     else:
@@ -94,30 +92,30 @@ def reasons(table: Grid) -> list[str]:
     return [f"{method}: {why}." for method, why, _ in table.lines if why and not why.endswith("not yet")]
 
 
-def long_csv(experiment: Mapping[str, Any], cases: Sequence[Mapping[str, Any]]) -> str:
+def long_csv(experiment: Experiment, cases: Sequence[Case]) -> str:
     """Return every cell as a line of CSV: class, method, column, ours, its spread and seeds, and the paper's."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["class", "method", "column", "mean", "spread", "seeds", "paper", "not run"])
     for case in cases:
-        seeds = {row["method"]: " ".join(map(str, row["seeds"])) for row in case["rows"]}
+        seeds = {row.method: " ".join(map(str, row.seeds)) for row in case.rows}
         table = grid(experiment, case)
         for method, why, cells in table.lines:
             for column, cell in zip(table.columns, cells, strict=True):
                 number = cell.ours or Number(float("nan"))
                 ours = ["", ""] if cell.ours is None else [repr(number.mean), _blank(number.spread)]
-                line = [case["class"], method, column, *ours, seeds.get(method, ""), _blank(cell.paper), why or ""]
+                line = [case.forgotten, method, column, *ours, seeds.get(method, ""), _blank(cell.paper), why or ""]
                 writer.writerow(line)
     return file.getvalue()
 
 
-def noise_band(case: Mapping[str, Any]) -> str:
+def noise_band(case: Case) -> str:
     """Return how far retrained models of different seeds are apart: nearer than that is no difference."""
-    row = next((row for row in case["rows"] if row["method"] == REFERENCE), None)
-    if row is None or row["runs"] < 2:
+    row = case.row(REFERENCE)
+    if row is None or row.runs < 2:
         return "One retrained model: no noise band."
-    bands = [f"{SCORES[key]} {_band(row['range'][key])}" for key in NOISE]
-    return f"Between the {row['runs']} retrained models: {', '.join(bands)}."
+    bands = [f"{SCORES[key]} {_band(bounds)}" for key in NOISE if (bounds := row.range.get(key))]
+    return f"Between the {row.runs} retrained models: {', '.join(bands)}."
 
 
 def show(number: Number) -> str:
@@ -141,30 +139,31 @@ def _down(why: str | None, cells: Sequence[Cell]) -> list[str]:
     return texts
 
 
-def _number(row: Row | None, column: str) -> Number | None:
-    if row is None or not row["runs"]:
+def _number(row: PaperRow | None, column: str) -> Number | None:
+    if row is None or not row.runs:
         return None
-    several = row["runs"] > 1
+    several = row.runs > 1
     for key, heading in SCORES.items():
         if heading == column:
-            return Number(100 * row[key]["mean"], 100 * row[key]["spread"] if several else None)
+            score = row.scores.get(key)
+            return None if score is None else Number(100 * score.mean, 100 * score.spread if several else None)
     value = _cost(row, column)
-    spread = row["seconds"]["spread"] if column == "seconds" and several and value is not None else None
+    spread = row.seconds.spread if column == "seconds" and several and row.seconds else None
     return None if value is None else Number(value, spread, whole=column == "images of D_r")
 
 
-def _cost(row: Row, column: str) -> float | None:
-    seconds = row["seconds"]["mean"] if row["seconds"] else None
-    sample, updates = row["sample"], row["updates"] or {}
-    size = updates.get("bytes")
-    known: dict[str, float | None] = {
+def _cost(row: PaperRow, column: str) -> float | None:
+    seconds, updates = row.seconds.mean if row.seconds else None, row.updates or RecordedUpdates()
+    known = {
         "seconds": seconds,
-        "speed-up": row["speed_up"],
-        "images of D_r": row["retain_images_read"],
-        "seconds for all of D_r": seconds * row["retain_images"] / sample if seconds and sample else None,
-        "training + s": updates.get("recording_seconds"),
-        "disk GB": None if size is None else size / 1e9,
+        "speed-up": row.speed_up,
+        "images of D_r": row.retain_images_read,
+        "seconds for all of D_r": seconds * (row.retain_images or 0) / row.sample if seconds and row.sample else None,
+        "training + s": updates.recording_seconds,
+        "disk GB": None if updates.bytes is None else updates.bytes / 1e9,
     }
+    if column not in known:
+        raise unknown("column", column, [*SCORES.values(), *known], " of a table")
     return known[column]
 
 
