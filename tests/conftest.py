@@ -92,3 +92,11 @@ def torchvision():
     if find_spec("torchvision") is None:
         pytest.skip("torchvision is not installed")
     return library("torchvision", "torchvision")
+
+
+@pytest.fixture(scope="session")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A private key to sign with."""
+    from unclass.ledger.keys import new_key  # not every test needs cryptography
+
+    return new_key(tmp_path_factory.mktemp("keys") / "signing.pem")[0]

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from unclass.border.bounds import MOST_IMAGES_IN_A_BATCH, MOST_SEED
 from unclass.data import Batches, Counted, ImageData, Split, TrainingData, Withheld
 from unclass.errors import Diverged, InputError
 from unclass.forgotten import ListedImages, left_by, remark_on, remark_on_images, what_is_left, what_is_told
@@ -42,8 +43,11 @@ class Settings:
     workers: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.seed < 2**32:
-            raise InputError(f"seed {self.seed} is not allowed; use a whole number from 0 to {2**32 - 1}")
+        if not 0 <= self.seed <= MOST_SEED:
+            raise InputError(f"seed {self.seed} is not allowed; use a whole number from 0 to {MOST_SEED}")
+        if not 1 <= self.batch_size <= MOST_IMAGES_IN_A_BATCH:
+            most = f"{MOST_IMAGES_IN_A_BATCH:,}"
+            raise InputError(f"batch size {self.batch_size} is not allowed; use a whole number from 1 to {most}")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A ledger with one model, a key, and the evidence of an erasure of it."""
+"""A ledger with one model, and the evidence of an erasure of it."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -9,7 +9,6 @@ import pytest
 
 from unclass.ledger.evidence import Evidence, Model
 from unclass.ledger.files import content_digest
-from unclass.ledger.keys import new_key
 from unclass.ledger.models import Version, register
 from unclass.ledger.pack import PackOptions, write_pack
 from unclass.ledger.requests import Request, add_request
@@ -63,11 +62,6 @@ def evidence(asked: Request, version: Version, tmp_path: Path) -> Evidence:
         asked, version, unlearned, file, (), RECORD, AUDIT, "ann", "2026-02-01T10:00:00Z", "2026-02-01T10:01:00Z",
         copies=["/home/jane doe/model.safetensors"],
     )  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return new_key(tmp_path_factory.mktemp("keys") / "signing.pem")[0]
 
 
 @pytest.fixture
