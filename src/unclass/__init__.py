@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from unclass.training.engine import Budget, Engine
     from unclass.tuning import Tuning, tune
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "METHODS",
     "MODELS",

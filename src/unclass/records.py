@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+import unclass
 from unclass.border.offline import reading
 from unclass.errors import InputError
 from unclass.forgotten import ListedImages
@@ -153,9 +154,13 @@ class Record:
 @cache
 def environment() -> Environment:
     """Return versions and hardware."""
-    packages = ("unclass", "torch", "numpy", "scikit-learn", "safetensors", "pillow")
+    packages = ("torch", "numpy", "scikit-learn", "safetensors", "pillow")
     return Environment(
-        {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}},
+        {
+            "python": platform.python_version(),
+            "unclass": unclass.__version__,
+            **{name: metadata.version(name) for name in packages},
+        },
         {
             "processor": _processor(),
             "cores": os.cpu_count(),

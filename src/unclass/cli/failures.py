@@ -8,9 +8,9 @@ import tempfile
 import time
 import traceback
 from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 
+import unclass
 from unclass.data.sets.download import cache_folder
 
 KEPT = 20
@@ -41,7 +41,7 @@ def is_memory(error: BaseException) -> bool:
 
 def write_log(error: BaseException) -> Path:
     """Write the traceback of an error into a file that only its owner can read, and return where."""
-    about = f"unclass {version('unclass')}, Python {platform.python_version()}, {platform.platform()}"
+    about = f"unclass {unclass.__version__}, Python {platform.python_version()}, {platform.platform()}"
     story = "".join(traceback.format_exception(error))
     text = f"{about}\n{' '.join(sys.argv)}\n\n{story}"
     for folder in (cache_folder() / "errors", Path(tempfile.gettempdir())):
