@@ -3,10 +3,12 @@
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,7 +19,7 @@ from torch import nn
 from unclass import compare
 from unclass.comparison.cell import Cell, cells_of, place_of
 from unclass.comparison.drive import drive
-from unclass.comparison.executors import CLUSTERS, Here, executor_for
+from unclass.comparison.executors import CLUSTERS, Here, executor_for, processes
 from unclass.comparison.executors.processes import Processes
 from unclass.comparison.plan import Plan
 from unclass.comparison.steps import steps
@@ -80,6 +82,19 @@ def test_two_comparisons_at_once_on_one_folder_do_every_piece_once(plan: Plan, e
     records = [{str(one.cell) + str(one.cell.classes): one.record for one in found} for found in results]
     assert records[0] == records[1]  # seconds and all: each run was done once, and both read its record
     assert not list(plan.out.rglob("*resume")) and not list(plan.out.rglob("failure.txt"))
+
+
+def names_of_modules(pipe: Connection) -> None:
+    pipe.send(list(sys.modules))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each process imports for itself")
+def test_processes_are_forked_when_what_they_need_is_imported() -> None:
+    here, there = processes._context().Pipe()
+    process = processes._context().Process(target=names_of_modules, args=(there,))
+    process.start()
+    assert {"unclass.comparison.worker", "sklearn.linear_model", "torch._dynamo"} <= set(here.recv())
+    process.join()
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def _context() -> Any:
     if not sys.platform.startswith("linux"):
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([Worker.__module__])
+    context.set_forkserver_preload([f"{__package__}.preload"])
     return context
 
 
