@@ -7,7 +7,6 @@ import torch
 from torch import nn
 
 from unclass.audits import inside, probe, relearn
-from unclass.audits.layers import LAYER_IMAGES
 from unclass.audits.looking import look_at
 from unclass.audits.observe import Observation, look, observe, observe_head
 from unclass.audits.recalibration import recalibrate
@@ -22,14 +21,13 @@ RECALIBRATED = 500  # images of D_f: enough to tell 0 from one in ten
 
 @dataclass(frozen=True)
 class Probed:
-    """What can be read from the penultimate features and the layers before, with a few labelled images or none."""
+    """What can be read from the penultimate features, with a few labelled images or none."""
 
     one_image: probe.Reading
     nearest_mean: probe.Reading
     linear: float
     prototype: float | None
     new_head: float | None
-    layers: list[float]
     alike: inside.Alike | None  # to the original
 
 
@@ -118,7 +116,6 @@ def probe_of(seen: Observation, original: Observation, split: Split, seed: int) 
         probe.linear_probe(features, labels, seed=seed),
         inside.prototype_attack(seen, split.classes, probe.PROTOTYPE_SHOTS, seed),
         inside.confidence_of_a_new_head(seen, seed),
-        inside.layer_information(seen, min(len(split.forget), LAYER_IMAGES // 2)),
         inside.alike(seen, original),
     )
 

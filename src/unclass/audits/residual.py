@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from unclass.audits.check import Measure
 from unclass.audits.examine import RECALIBRATED, Examination
+from unclass.audits.inside import layer_information
+from unclass.audits.layers import LAYER_IMAGES
 from unclass.audits.limits import (
     UNMEASURED,
     at_most_chance,
@@ -101,15 +103,17 @@ def _inside(seen: Examination) -> list[Measure]:
 
 def information_left(seen: Examination) -> Mapping[str, float | None]:
     """Return the information difference of each role to the first retrained model; None without one."""
-    layers = {role: found.layers for role, found in seen.probed.items()}
-    reference, original = layers.get("retrained"), layers["original"]
+    if "retrained" not in seen.observations:
+        return dict.fromkeys(seen.probed)
+    images = min(len(seen.split.forget), LAYER_IMAGES // 2)
+    layers = {role: layer_information(seen.observations[role], images) for role in seen.shown()}
+    reference, original = layers["retrained"], layers["original"]
 
     def left(own: list[float]) -> float | None:
-        if reference is None or not len(own) == len(reference) == len(original):
-            return None
-        return information_difference(own, reference, original)
+        alike = len(own) == len(reference) == len(original)
+        return information_difference(own, reference, original) if alike else None
 
-    return {role: left(own) for role, own in layers.items()}
+    return {role: left(layers.get(role, original)) for role in seen.probed}  # a control has the original's layers
 
 
 def steps_to_half(curve: list[tuple[int, float]]) -> int:

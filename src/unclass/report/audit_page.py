@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -87,6 +88,7 @@ def _asset(name: str) -> str:
     return (resources.files("unclass.report") / "templates" / name).read_text(encoding="utf-8")
 
 
+@cache  # which keeps the templates that it has compiled
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("unclass.report", "templates"),

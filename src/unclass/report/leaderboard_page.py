@@ -1,6 +1,7 @@
 """The leaderboard as a page of its own: sorted by any column, filtered by what one holds, and drawn."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -22,6 +23,7 @@ def page(boards: Sequence[Board]) -> str:
     )  # fmt: skip
 
 
+@cache  # which keeps the templates that it has compiled
 def _environment() -> Environment:
     return Environment(
         loader=PackageLoader("unclass.report", "templates"),
