@@ -1,7 +1,6 @@
 """What is left inside, beside the slow way to find it."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from unclass.audits.examine import Examination
 from unclass.audits.observe import Observation
 from unclass.audits.residual import _own_logit, _recalibration, information_left, steps_to_half
 from unclass.data import ImageSet, Split
-from unclass.metrics import information_difference
+from unclass.metrics import information_difference, label_information
 from unclass.predictions import Predictions
 
 CLASSES = 4
@@ -76,11 +75,19 @@ def test_half_is_reached_at_the_first_step_or_after_the_last(curve: list[tuple[i
 
 
 def test_information_is_compared_with_retraining_layer_by_layer() -> None:
-    layers = {"original": [0.9, 0.8], "unlearned": [0.5, 0.4], "retrained": [0.2, 0.1], "other": [0.5]}
-    probed: Any = {role: SimpleNamespace(layers=found) for role, found in layers.items()}
-    found = information_left(examination(probed=probed))
-    assert found["unlearned"] == pytest.approx(information_difference([0.5, 0.4], [0.2, 0.1], [0.9, 0.8]))
-    assert found["retrained"] == pytest.approx(0.0) and found["original"] == pytest.approx(1.0)
+    forgotten = torch.arange(12) < len(SPLIT.forget)  # the first images are of the class
+    noise = torch.randn(2, 12, 2, generator=torch.Generator().manual_seed(0))
+    layers = {
+        role: {str(layer): noise[layer] + apart * forgotten[:, None] for layer in range(count)}
+        for role, apart, count in (("original", 4, 2), ("unlearned", 2, 2), ("retrained", 0, 2), ("other", 2, 1))
+    }
+    observations = {role: replace(seen(0), layers=found) for role, found in layers.items()}
+    whole = Examination(SPLIT, observations, probed=dict.fromkeys([*layers, "logit-mask"]))  # type: ignore[arg-type]
+    slowly = {role: [label_information(one, forgotten) for one in found.values()] for role, found in layers.items()}
+    wanted = information_difference(slowly["unlearned"], slowly["retrained"], slowly["original"])
+    found = information_left(whole)
+    assert found["unlearned"] == wanted and 0 < wanted < 1  # type: ignore[operator]
+    assert found["retrained"] == 0 and found["original"] == found["logit-mask"] == 1  # a control shares its layers
     assert found["other"] is None  # a network with other layers
-    del probed["retrained"]
-    assert set(information_left(examination(probed=probed)).values()) == {None}
+    del observations["retrained"]
+    assert set(information_left(whole).values()) == {None}
