@@ -17,6 +17,7 @@ import torch
 from torch import nn
 
 from unclass import compare
+from unclass.border.bounds import MOST_JOBS
 from unclass.comparison.cell import Cell, cells_of, place_of
 from unclass.comparison.drive import drive
 from unclass.comparison.executors import CLUSTERS, Here, executor_for, processes
@@ -151,8 +152,9 @@ def test_what_cannot_be_is_refused_in_one_line(plan: Plan, engine: Engine, monke
     worker = Worker(plan, engine)
     with pytest.raises(InputError, match=r"unknown cluster 'slrum'.*did you mean slurm"):
         executor_for(worker, 1, "slrum", {})
-    with pytest.raises(InputError, match="0 `jobs` are not allowed"):
-        executor_for(worker, 0, None, {})
+    for count in (0, MOST_JOBS + 1):
+        with pytest.raises(InputError, match=f"{count} `jobs` are not allowed; use 1 to 1,024"):
+            executor_for(worker, count, None, {})
     with pytest.raises(InputError, match="takes no such option"):
         executor_for(worker, 1, "ray", {"partition": "gpu"})
     monkeypatch.setenv("WORLD_SIZE", "2")

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from unclass.arguments import DEFAULT_MODELS, Classes, images_of, labels_of
-from unclass.border.bounds import MOST_JOBS, MOST_THREADS
+from unclass.border.bounds import MOST_THREADS
 from unclass.comparison.cell import Cell, cells_of
 from unclass.comparison.executors import Cluster, Executor, Here, executor_for
 from unclass.comparison.plan import REFERENCE, Plan
@@ -82,9 +82,8 @@ def compare(
     options = asked.get("data_options") or DataOptions()
     chosen = make_plan(asked, options)
     source = (asked["data"], options) if isinstance(asked["data"], str | Path) else None
-    for name, most in (("jobs", MOST_JOBS), ("threads", MOST_THREADS)):
-        if not 1 <= asked.get(name, 1) <= most:
-            raise InputError(f"{asked[name]} `{name}` are not allowed; use 1 to {most:,}")
+    if not 1 <= asked.get("threads", 1) <= MOST_THREADS:
+        raise InputError(f"{asked['threads']} `threads` are not allowed; use 1 to {MOST_THREADS:,}")
     count, engine = asked.get("jobs", 1), asked.get("engine") or Engine()
     share = asked.get("threads") or (max(1, torch.get_num_threads() // count) if count > 1 else None)
     worker = Worker(chosen, engine, share, source)

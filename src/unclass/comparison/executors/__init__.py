@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from unclass.border.bounds import MOST_JOBS
 from unclass.comparison.executors.executor import Executor, Future, Here
 from unclass.comparison.executors.on_ray import OnRay
 from unclass.comparison.executors.processes import Processes
@@ -19,8 +20,8 @@ __all__ = ["CLUSTERS", "Cluster", "Executor", "Future", "Here", "executor_for"]
 
 def executor_for(worker: Worker, jobs: int, cluster: Cluster | None, options: Mapping[str, Any]) -> Executor:
     """Return where pieces are done: on a cluster with its options, in processes of this machine, or right here."""
-    if jobs < 1:
-        raise InputError(f"{jobs} `jobs` are not allowed; use 1 or more")
+    if not 1 <= jobs <= MOST_JOBS:
+        raise InputError(f"{jobs} `jobs` are not allowed; use 1 to {MOST_JOBS:,}")
     if distributed.launched() > 1 and (cluster is not None or jobs > 1):
         raise InputError("torchrun runs inside a piece of work; leave `jobs` and `cluster` out, or torchrun")
     if cluster is None:

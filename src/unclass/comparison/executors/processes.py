@@ -12,7 +12,6 @@ from typing import Any
 
 from unclass.comparison.cell import Cell
 from unclass.comparison.worker import Done, Worker
-from unclass.errors import InputError
 
 
 class WorkerDied(RuntimeError):  # noqa: N818 - reads as what happened
@@ -23,8 +22,6 @@ class Processes:
     """So many processes, each started when first needed. A thread here waits for each of them."""
 
     def __init__(self, worker: Worker, jobs: int) -> None:
-        if jobs < 1:
-            raise InputError(f"{jobs} jobs are not allowed; use 1 or more")
         self.worker, self.slots = worker, 2 * jobs  # one is worked on, the next one waits: nobody is idle between
         self._threads = ThreadPoolExecutor(jobs)
         self._own = threading.local()
