@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from torch import nn
 
 from unclass.data import Batches, ImageSet, Split
-from unclass.errors import InputError
+from unclass.forgotten.returned import refuse_return
 from unclass.models import Card, Classifier
 from unclass.models.any_model import inner
 from unclass.predictions import LOOKING_BATCH, predict
@@ -69,12 +69,8 @@ def check_stays_gone(
         told = card.still_known.get(name, 0.0) if card else 0.0
         left = told if was[index] <= told + KNOWN else was[index]  # a card of before may not say what was left
         if share > left + KNOWN:
-            if engine.checkpoint is not None:
-                engine.checkpoint.unlink(missing_ok=True)  # going on from there would bring it back again
-            raise InputError(
-                f"{what} brings back {name}, which was forgotten before ({100 * was[index]:.0f} % recognised, now "
-                f"{100 * share:.0f} %); nothing was written: choose another method or weaker options"
-            )
+            shares = f"{100 * was[index]:.0f} % recognised, now {100 * share:.0f} %"
+            refuse_return(engine, f"{what} brings back {name}, which was forgotten before ({shares})")
 
 
 def card_of(model: nn.Module) -> Card | None:

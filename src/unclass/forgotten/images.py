@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from unclass.data import Batches, ImageSet, Split
-from unclass.errors import InputError
 from unclass.forgotten.classes import MOST_LOOKED_AT
+from unclass.forgotten.returned import refuse_return
 from unclass.metrics.delong import auc_interval
 from unclass.metrics.population import auc, auc_noise, membership_scores
 from unclass.predictions import LOOKING_BATCH, predict
@@ -72,12 +72,8 @@ def what_is_told(before: nn.Module, after: nn.Module, split: Split, engine: Engi
     if split.earlier is not None:
         again = _compared(before, after, split.earlier.listed, split, engine)
         if again is not None and again.still_known and again.after.low > again.before.high:
-            if engine.checkpoint is not None:
-                engine.checkpoint.unlink(missing_ok=True)  # going on from there would bring them back again
-            raise InputError(
-                f"{what} brings back {again.count:,} images that were forgotten before (told from unseen ones: "
-                f"{again.after}, before {again.before}); nothing was written: choose another method or weaker options"
-            )
+            told = f"told from unseen ones: {again.after}, before {again.before}"
+            refuse_return(engine, f"{what} brings back {again.count:,} images that were forgotten before ({told})")
     return None if split.whole else _compared(before, after, split.forget, split, engine)
 
 
