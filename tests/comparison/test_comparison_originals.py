@@ -65,7 +65,7 @@ def test_other_settings_are_refused_and_nothing_is_written_over(plan: Plan, engi
 
 @pytest.mark.parametrize("harm", ["weights", "record", "no record"])
 def test_one_that_its_record_does_not_speak_of_is_trained_again(
-    plan: Plan, engine: Engine, trained_seeds: list[int], harm: str
+    plan: Plan, engine: Engine, trained_seeds: list[int], harm: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     made = original_of(plan, 0, engine)
     path, digest = original_path(plan, 0), weights_digest(made)
@@ -78,7 +78,7 @@ def test_one_that_its_record_does_not_speak_of_is_trained_again(
     else:
         record.unlink()
     assert weights_digest(original_of(plan, 0, engine)) == digest
-    assert trained_seeds == [0, 0]
+    assert trained_seeds == [0, 0] and len(caplog.messages) == 1
 
 
 def test_one_that_is_given_is_opened_and_must_fit_the_data(

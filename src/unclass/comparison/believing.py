@@ -42,8 +42,8 @@ def refuse_earlier(folder: Path) -> None:
             )
 
 
-def is_kept(run: Run, other_settings: Callable[[Record], list[str]]) -> bool:
-    """Whether a run can be taken as it is. One that was changed is done again, which is said; another is refused."""
+def is_kept(run: Run, other_settings: Callable[[Record], list[str]], *, said: bool = True) -> bool:
+    """Whether a run can be taken as it is. Why one that was changed cannot is `said`; one of other settings raises."""
     if not run.record.exists():
         return False
     try:
@@ -53,6 +53,7 @@ def is_kept(run: Run, other_settings: Callable[[Record], list[str]]) -> bool:
             )
         read_run(run, vouched=True)
     except Changed as error:
-        LOG.warning("%s", error)
+        if said:
+            LOG.warning("%s", error)
         return False
     return True

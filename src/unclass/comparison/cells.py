@@ -33,7 +33,7 @@ def run_cell(plan: Plan, cell: Cell, original: Classifier, engine: Engine) -> Re
     """Return the record of a run: the one that is there, if it is of this run and still fits, or a new one."""
     run, method = place_of(plan, cell), _prepare(plan, cell, original)
     about, places = _about(plan, cell, original, method, engine), _places(method)
-    if _is_kept(run, about, places):
+    if _is_kept(run, about, places, said=False):  # if not, it is looked at again below
         return read_record(run.record)
     if isinstance(method, Prepared):
         try:
@@ -132,12 +132,12 @@ def _text(content: Any) -> str:
     return json.dumps(content, sort_keys=True, default=str)
 
 
-def _is_kept(run: Run, about: Record, places: Collection[str]) -> bool:
+def _is_kept(run: Run, about: Record, places: Collection[str], *, said: bool = True) -> bool:
     """Whether the record of this very run is there, and it and the files beside it are as they were written."""
     kept = False
     if distributed.is_first():
         settle(run.record)
-        kept = is_kept(run, lambda earlier: other_settings(earlier, about, places))
+        kept = is_kept(run, lambda earlier: other_settings(earlier, about, places), said=said)
     return distributed.first_says(kept)
 
 

@@ -34,7 +34,7 @@ def original_of(plan: Plan, seed: int, engine: Engine) -> Classifier:
     assert isinstance(recipe, Retrain)
     model = new_model(plan.data, plan.model, plan.model_options, recipe)
     card = trained_card(model, plan.data, recipe, replace(plan.settings, seed=seed))
-    earlier = _kept(path, card)
+    earlier = _kept(path, card, said=False)  # if it is not, it is looked at again below
     if earlier is not None:
         return earlier
     with claimed(path.with_suffix(".claim"), folder=False):
@@ -45,7 +45,7 @@ def original_of(plan: Plan, seed: int, engine: Engine) -> Classifier:
     return earlier or load(path)
 
 
-def _kept(path: Path, card: Card) -> Classifier | None:
+def _kept(path: Path, card: Card, *, said: bool = True) -> Classifier | None:
     """Return the original that is there, if it is the one that its record speaks of."""
     earlier = None
     if distributed.is_first():
@@ -53,19 +53,20 @@ def _kept(path: Path, card: Card) -> Classifier | None:
         earlier = load(path) if path.exists() else None
         if earlier is not None and earlier.card != card:
             raise OtherSettings(f"{path} was trained with other settings; choose another `out` or delete it")
-        if earlier is not None and not _is_its_records(path):
+        if earlier is not None and not _is_its_records(path, said):
             earlier = None
     if not distributed.first_says(earlier is not None):
         return None
     return earlier or load(path)
 
 
-def _is_its_records(path: Path) -> bool:
-    """Whether an original is the one that the record beside it speaks of; says why not."""
+def _is_its_records(path: Path, said: bool) -> bool:
+    """Whether an original is the one that the record beside it speaks of; why not is `said`."""
     try:
         check_written(path.parent, read_record(path.with_suffix(".json"), vouched=True))
     except InputError as error:  # the record is missing, damaged or edited, or the model is not what it says
-        LOG.warning("%s", error)
+        if said:
+            LOG.warning("%s", error)
         return False
     return True
 
