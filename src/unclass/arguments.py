@@ -10,9 +10,10 @@ from typing import Any, SupportsIndex
 import torch
 from torch import nn
 
+from unclass.border.labels import expand_labels, find_class, is_index
 from unclass.compatibility import check_fit, check_precision, does_not_take, stored_precision, usable
 from unclass.data import Batches, DataOptions, ImageData, Split, image_data, listed_rows, load_data
-from unclass.data.classes import expand_labels, find_class, indices, is_index
+from unclass.data.classes import indices
 from unclass.errors import InputError
 from unclass.forgotten import left_by
 from unclass.methods import DEFAULT_METHOD as DEFAULT_METHOD

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from unclass.data.classes import find_class, index_labels, match
+from unclass.data.classes import index_labels, match
 from unclass.data.options import DataOptions
 from unclass.errors import InputError
 
@@ -18,13 +18,6 @@ def test_whole_numbers_are_indices_and_other_labels_are_names():
 def test_missing_labels_are_counted():
     with pytest.raises(InputError, match="list has 2 rows without a label"):
         index_labels(["cat", "", ""], "list")
-
-
-def test_a_class_goes_by_name_before_index():
-    assert find_class(("1", "0"), "0", "") == find_class(("1", "0"), 0, "") == 1
-    assert find_class(("cat", "dog"), 1, "") == 1
-    with pytest.raises(InputError, match=r"unknown class 'catt' in pets; .*did you mean cat"):
-        find_class(("cat", "dog"), "catt", " in pets")
 
 
 def test_labels_take_the_order_of_the_model():

@@ -7,7 +7,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from unclass.data.classes import MOST_CLASSES, expand_labels, find_class, index_labels
+from unclass.border.labels import expand_labels, find_class
+from unclass.data.classes import MOST_CLASSES, index_labels
 from unclass.errors import InputError
 from unclass.models.room import check_reasonable
 from unclass.storage import Output, parse_json, write_json, write_text

@@ -9,10 +9,10 @@ from pathlib import Path
 from torch import nn
 
 from unclass.arguments import data_for, opened_for
+from unclass.border.labels import expand_labels, find_class
 from unclass.checkup.finding import Finding, good, refused
 from unclass.compatibility import check_fit
 from unclass.data import DataOptions, ImageData, load_data
-from unclass.data.classes import expand_labels, find_class
 from unclass.errors import InputError
 from unclass.models import Classifier, Opening
 

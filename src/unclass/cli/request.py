@@ -35,13 +35,13 @@ def add(
 
     Example: unclass request add --class 3 --received 2026-11-02 --ground 'GDPR Art. 17(1)(b)'
     """
-    from unclass.data.forget_list import list_lines
     from unclass.ledger.requests import add_request, day_of
     from unclass.ledger.store import Ledger, ledger_path, whoever
+    from unclass.storage.reading import read_list
 
     with Ledger(ledger_path(ledger)) as opened:
         request = add_request(
-            opened, model=model, classes=classes, images=[] if forget_list is None else list_lines(forget_list),
+            opened, model=model, classes=classes, images=[] if forget_list is None else read_list(forget_list),
             received=None if received is None else day_of(received, "--received"),
             due=None if due is None else day_of(due, "--due"),
             ground=ground, note=about, operator=operator or whoever(), id=id_,

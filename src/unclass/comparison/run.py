@@ -8,6 +8,7 @@ import torch
 
 from unclass.arguments import DEFAULT_MODELS, Classes, images_of, labels_of
 from unclass.border.bounds import MOST_THREADS
+from unclass.border.labels import expand_labels
 from unclass.comparison.cell import Cell, cells_of
 from unclass.comparison.executors import Cluster, Executor, Here, executor_for
 from unclass.comparison.plan import REFERENCE, Plan
@@ -17,7 +18,6 @@ from unclass.comparison.result import Comparison, Tell
 from unclass.comparison.steps import steps
 from unclass.comparison.worker import Done, Worker
 from unclass.data import DataOptions
-from unclass.data.classes import expand_labels
 from unclass.errors import InputError
 from unclass.methods import METHODS, Method
 from unclass.methods.configure import configure

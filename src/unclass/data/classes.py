@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from unclass.border.bounds import MOST_CLASSES
+from unclass.border.labels import is_index
 from unclass.data.options import DataOptions
-from unclass.errors import InputError, unknown
+from unclass.errors import InputError
 from unclass.storage import read_text
 
 MOST_SHOWN = 10
-_LONGEST_INDEX = 15
 
 
 def indices(count: int) -> tuple[str, ...]:
@@ -21,27 +21,6 @@ def indices(count: int) -> tuple[str, ...]:
     if count > MOST_CLASSES:
         raise InputError(f"labels go up to {count - 1:,}; {MOST_CLASSES:,} classes are the most: number them from 0")
     return tuple(str(index) for index in range(count))
-
-
-def find_class(classes: Sequence[str], label: str | int, where: str) -> int:
-    """Return the index of a class given by name or index."""
-    if str(label) in classes:
-        return classes.index(str(label))
-    if is_index(str(label)) and int(label) < len(classes):
-        return int(label)
-    raise unknown("class", label, classes, where)
-
-
-def expand_labels(labels: Sequence[str | int], classes: Sequence[str]) -> tuple[str | int, ...]:
-    """Return labels one by one: `3,4` is two, unless a class is called so.
-
-    >>> expand_labels(["3,4", "a, b"], ["3", "4", "a, b"])
-    ('3', '4', 'a, b')
-    """
-    several = [str(label).split(",") if str(label) not in classes else [label] for label in labels]
-    return tuple(
-        part.strip() if isinstance(part, str) and len(parts) > 1 else part for parts in several for part in parts
-    )
 
 
 def read_class_names(file: Path) -> tuple[str, ...]:
@@ -52,11 +31,6 @@ def read_class_names(file: Path) -> tuple[str, ...]:
             f"{file} has {len(names)} names, {len(set(names))} of them different; write one for each class"
         )
     return names
-
-
-def is_index(text: str) -> bool:
-    """Whether a text is a whole number that can count something."""
-    return text.isdecimal() and len(text) <= _LONGEST_INDEX
 
 
 def index_labels(labels: Sequence[str], where: str) -> tuple[tuple[str, ...], Tensor]:

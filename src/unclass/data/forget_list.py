@@ -7,16 +7,16 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from unclass.data.classes import is_index
+from unclass.border.labels import is_index
 from unclass.data.images import ImageData, ImageSet
 from unclass.errors import InputError
 from unclass.storage import real_path
-from unclass.storage.reading import MOST_BYTES, require_plain
+from unclass.storage.reading import read_list
 
 
 def listed_rows(listed: Path | str | Sequence[str | int | Path], data: ImageData) -> Tensor:
     """Return the rows of the training images that a file, or a sequence of paths and indices, names."""
-    lines = list_lines(Path(listed)) if isinstance(listed, Path | str) else [str(line) for line in listed]
+    lines = read_list(Path(listed)) if isinstance(listed, Path | str) else [str(line) for line in listed]
     numbers = {int(line) for line in lines if is_index(line)}
     if large := [number for number in numbers if number >= len(data.train)]:
         raise InputError(f"image {max(large)} is not among the {len(data.train)} training images of {data.name}")
@@ -34,15 +34,6 @@ def listed_rows(listed: Path | str | Sequence[str | int | Path], data: ImageData
     if not rows:
         raise InputError("the list of images to forget is empty; give a path or an index in each line")
     return torch.tensor(rows)
-
-
-def list_lines(file: Path) -> list[str]:
-    """Return the lines of a list that hold something."""
-    if not file.is_file():
-        raise InputError(f"there is no list {file}; write the path of an image to forget into each line")
-    require_plain(file, MOST_BYTES)
-    text = file.read_text(encoding="utf-8-sig", errors="surrogateescape")
-    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _keys(paths: Iterable[str], images: ImageSet) -> dict[str, str]:

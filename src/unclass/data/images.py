@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from unclass.data.classes import find_class
+from unclass.border.labels import find_class
 from unclass.data.names import Names
 from unclass.errors import InputError
 

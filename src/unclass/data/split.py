@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from unclass.border.labels import expand_labels
 from unclass.data.batches import BatchSource, sampled
-from unclass.data.classes import expand_labels
 from unclass.data.fingerprints import fingerprints
 from unclass.data.images import ImageData, ImageSet
 from unclass.errors import InputError

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from unclass.border.labels import find_class
 from unclass.errors import InputError, unknown
 from unclass.ledger.models import model_named, one_model
 from unclass.ledger.store import Ledger, log, now
@@ -181,8 +182,6 @@ def _known_classes(database: sqlite3.Connection, model: str, classes: Sequence[s
     known = tuple(json.loads(row["card"]).get("classes", ()))
     if not known:
         return list(dict.fromkeys(classes))
-    from unclass.data.classes import find_class  # brings in torch, for which nobody who only lists requests waits
-
     return list(dict.fromkeys(known[find_class(known, label, f" in {model}")] for label in classes))
 
 

@@ -51,6 +51,15 @@ def read_json(path: Path, most: int = MOST_BYTES) -> dict[str, Any]:
     return parse_json(read_text(path, most), str(path))
 
 
+def read_list(file: Path) -> list[str]:
+    """Return the lines of a list of images, by path or index, that hold something. Names of files need not be UTF-8."""
+    if not file.is_file():
+        raise InputError(f"there is no list {file}; write the path of an image to forget into each line")
+    require_plain(file, MOST_BYTES)
+    text = file.read_text(encoding="utf-8-sig", errors="surrogateescape")
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
 def parse_json(text: str, where: str) -> dict[str, Any]:
     """Return a JSON object, numbers all finite. `where` says what it was read from."""
     try:
