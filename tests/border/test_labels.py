@@ -22,7 +22,7 @@ def test_what_is_no_class_is_refused(beyond: str | int) -> None:
 @pytest.mark.parametrize(
     "given, meant",
     [
-        (["a,b"], ("a", "b")), (["a, b"], ("a, b",)), ([3], (3,)), (["3"], ("3",)), (["a", "b"], ("a", "b")),
+        (["a,b"], ("a", "b")), (["a, b"], ("a, b",)), ([3], ("3",)), (["3"], ("3",)), (["a", "b"], ("a", "b")),
         (["a,x", "b"], ("a", "x", "b")),
     ],
 )  # fmt: skip
