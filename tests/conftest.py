@@ -1,5 +1,6 @@
 """Shared by all tests: a few digits, a tiny network trained on them, and an engine that computes in 32 bits."""
 
+import gc
 import os
 from collections.abc import Iterator
 from copy import deepcopy
@@ -29,6 +30,11 @@ LONGEST = ("test_tutorial.py", "test_distributed.py", "test_torchrun.py", "test_
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest files, so that no process is left alone with one at the end."""
     items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays to the end: the garbage collector need not look at it again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
