@@ -16,6 +16,7 @@ from unclass.arguments import engine_for, images_of, labels_of
 from unclass.data import DataOptions, ImageData, ImageSet
 from unclass.data.sources import held_back
 from unclass.errors import InputError
+from unclass.methods.finetune import Finetune
 from unclass.models import Classifier, save, weights_digest
 from unclass.models.any_model import device_of
 from unclass.training.engine import Engine
@@ -149,3 +150,49 @@ def test_errors_speak_python_in_python(trained: Classifier, digits: ImageData, t
     with pytest.raises(InputError) as error:
         unclass.forget(trained, "cifar10", 3, data_options=DataOptions(root=tmp_path))
     assert "--" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        ({"method": 7}, "7 is no method; give a name, an object"),
+        ({"method": None}, "None is no method"),
+        ({"method": Finetune}, r"Finetune is a class; give an object of it, such as Finetune\(\)"),
+        ({"method": len}, "is no method"),
+        ({"batch_size": 0}, "batch size 0 is not allowed; use a whole number from 1"),
+        ({"batch_size": "x"}, "batch size x is not allowed"),
+        ({"batch_size": 2.5}, "batch size 2.5 is not allowed"),
+        ({"seed": "a"}, "seed a is not allowed"),
+        ({"seed": True}, "seed True is not allowed"),
+        ({"data": {"a": 1}}, "dict is no data"),
+        ({"data": None}, "neither training nor test images were given"),
+        ({"device": 3}, "device '3' is not there"),
+        ({"epochs": "many"}, "epochs is 'many'; it must be a whole number"),
+    ],
+)
+def test_what_is_no_argument_is_one_line_not_an_error_of_python(
+    wrong: dict[str, Any], words: str, trained: Classifier, digits: ImageData
+) -> None:
+    given = {"data": digits, "classes": 3, "method": "finetune", **wrong}
+    with pytest.raises(InputError, match=words):
+        unclass.forget(trained, **given)
+
+
+@pytest.mark.parametrize("wrong", [7, Finetune])
+def test_every_verb_with_a_method_names_what_is_none(wrong: Any, trained: Classifier, digits: ImageData) -> None:
+    for verb in (unclass.doctor, unclass.tune, unclass.compare):
+        with pytest.raises(InputError, match=r"is no method|is a class"):
+            if verb is unclass.compare:
+                verb(digits, 3, wrong)
+            elif verb is unclass.tune:
+                verb(digits, 3, wrong, {"lr": [0.1]}, model=trained)
+            else:
+                verb(trained, digits, 3, method=wrong)
+
+
+def test_seeds_and_sizes_may_be_numpy_numbers(trained: Classifier, digits: ImageData, engine: Engine) -> None:
+    same = [
+        weights_digest(unclass.forget(trained, digits, 3, "logit-mask", seed=one(4), batch_size=one(8), engine=engine))
+        for one in (int, np.int64)
+    ]
+    assert same[0] == same[1]

@@ -114,6 +114,14 @@ def test_a_record_says_in_a_line_what_came_out() -> None:
     assert str(replace(record, scores=None, failed="the loss is not finite")).endswith("the loss is not finite")
 
 
+def test_it_is_short_as_text_and_a_table_in_a_notebook() -> None:
+    record = Record("forget", "finetune", ("<b>",), scores=Evaluation(accuracy_forget=0.25))
+    assert repr(record) == "<Record of forget: finetune of <b>, seed 0: D_f 25.0 %>"
+    shown = record._repr_html_()
+    assert "<b>" not in shown and "&lt;b&gt;" in shown and "<td>25.0 %</td>" in shown
+    assert "no scores" in replace(record, scores=None)._repr_html_()
+
+
 def test_the_command_leaves_out_the_folder_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["/somewhere/bin/unclass", "forget", "m.safetensors", "--class", "3"])
     assert command() == "unclass forget m.safetensors --class 3"

@@ -126,6 +126,15 @@ def test_nothing_is_the_best_of_what_failed() -> None:
         _ = failed.best
 
 
+def test_it_is_short_as_text_and_a_table_in_a_notebook() -> None:
+    tried = (Tried({"lr": 0.1}, 0.9, 0.2, 1.0), Tried({"lr": 9}, failed="diverged"))
+    found = Tuning("<x>", "digits", ("3",), 0.1, Tried({}, 1.0, 1.0), tried)
+    assert repr(found) == "<Tuning of <x> on digits: 2 tried, best lr=0.1>"
+    shown = found._repr_html_()
+    assert shown.count("<tr>") == 4 and "<td>90.0</td><td>20.0</td><td>70.0</td>" in shown and "&lt;x&gt;" in shown
+    assert repr(replace(found, tried=tried[1:])).endswith("best none worked>")
+
+
 def test_the_command_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

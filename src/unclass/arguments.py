@@ -18,10 +18,11 @@ from unclass.errors import InputError
 from unclass.forgotten import left_by
 from unclass.methods import DEFAULT_METHOD as DEFAULT_METHOD
 from unclass.methods import REFERENCE, Method
-from unclass.methods.configure import configure, name_of
+from unclass.methods.configure import check, configure, name_of
 from unclass.models import Classifier, Opening
 from unclass.models.any_model import HALF, device_of, inner
 from unclass.models.any_output import logits_of, looking, weight_dtype
+from unclass.models.weights_file import no_checkpoint
 from unclass.running import original_recipe
 from unclass.training.engine import Engine
 
@@ -87,7 +88,7 @@ def engine_for(model: nn.Module, engine: Engine | None = None, device: str | tor
 
 def batch_size_of(data: Any, asked: int | None) -> int:
     """Return how many images a batch has: as asked for, else as the data comes, else 64."""
-    return asked or getattr(data, "batch_size", None) or 64
+    return asked if asked is not None else getattr(data, "batch_size", None) or 64
 
 
 def case_for(
@@ -189,7 +190,7 @@ def weights_of(path: Path | None, opening: Opening) -> Path | None:
     if path is None and not opening.spec:
         raise InputError("no model was given; give a checkpoint, or `model` with `weights` FILE")
     if path is not None and not path.exists():
-        raise InputError(f"there is no checkpoint {path}; train one with: unclass train DATA --out {path.name}")
+        raise no_checkpoint(path)
     return path or opening.own_weights()
 
 
@@ -282,7 +283,7 @@ def method_for(
     if not isinstance(method, str):
         if preset is not None or options:
             raise InputError(f"{method} has its options already; give preset and options with a method's name")
-        return method
+        return check(method)
     if method == REFERENCE and preset is None:
         known = original_recipe(model, data.name)
         return configure(name_of(known), options={**vars(known), **options})

@@ -39,7 +39,9 @@ def own_code(spec: str, kind: str, others: Sequence[str] = ()) -> Any:
         choices = f"choose from: {', '.join(others)}, and " if others else ""
         raise InputError(f"{where} cannot be imported ({error}); {choices}run where its folder lies") from error
     if not hasattr(module, name):
-        raise unknown(kind, name, [key for key, value in vars(module).items() if callable(value)], f" in {where}")
+        made = {key for key, value in vars(module).items() if getattr(value, "__module__", None) == where}
+        own = [key for key in made if not key.startswith("_")]
+        raise unknown(kind, name, own, f" in {where}")
     return getattr(module, name)
 
 

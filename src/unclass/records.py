@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from html import escape
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ class ModelSummary:
     card: Json = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Record:
     """What was run on what, what it took, and what came out.
 
@@ -136,6 +137,12 @@ class Record:
         gone = f" of {', '.join(self.forget_classes)}" if self.forget_classes else ""
         took = f", {self.cost.seconds:.1f} s" if self.cost else ""
         return f"{what}{gone}, seed {self.seed}{took}: {self.failed or self.scores or 'no scores'}"
+
+    def __repr__(self) -> str:
+        return f"<Record of {self.kind}: {self}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>" + (self.scores._repr_html_() if self.scores else "")
 
     def as_dict(self) -> dict[str, Any]:
         """Return what the file holds: the schema, and of the fields those that say something."""

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -43,11 +44,10 @@ class Settings:
     workers: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.seed <= MOST_SEED:
-            raise InputError(f"seed {self.seed} is not allowed; use a whole number from 0 to {MOST_SEED}")
-        if not 1 <= self.batch_size <= MOST_IMAGES_IN_A_BATCH:
-            most = f"{MOST_IMAGES_IN_A_BATCH:,}"
-            raise InputError(f"batch size {self.batch_size} is not allowed; use a whole number from 1 to {most}")
+        bounds = (("seed", self.seed, 0, MOST_SEED), ("batch size", self.batch_size, 1, MOST_IMAGES_IN_A_BATCH))
+        for what, value, least, most in bounds:
+            if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
+                raise InputError(f"{what} {value} is not allowed; use a whole number from {least} to {most}")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from unclass.data import DataOptions, ImageData, load_data
 from unclass.data.sources import held_back
 from unclass.errors import Diverged, InputError
 from unclass.methods import Method
-from unclass.methods.configure import name_of, option_names, options_of, told_options
+from unclass.methods.configure import check, name_of, option_names, options_of, told_options
 from unclass.methods.lookup import find_method
 from unclass.metrics.evaluation import Evaluation
 from unclass.models import Classifier, load, save, weights_digest
@@ -47,8 +47,14 @@ class Tried:
     def score(self) -> float:
         return float("-inf") if self.failed else self.kept - self.forgotten
 
+    def shown(self) -> list[str]:
+        """Return the accuracies and the score in %, and the seconds, as text."""
+        if self.failed:
+            return ["failed", "", "", ""]
+        return [*(f"{100 * value:.1f}" for value in (self.kept, self.forgotten, self.score)), f"{self.seconds:.1f}"]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Tuning:
     """What was tried for a method, the model before, and the share of the training images that judged."""
 
@@ -69,6 +75,22 @@ class Tuning:
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "best": dict(self.best.options)}
+
+    def __repr__(self) -> str:
+        worked = [one for one in self.tried if not one.failed]
+        best = ", ".join(f"{name}={value}" for name, value in self.best.options.items()) if worked else "none worked"
+        return f"<Tuning of {self.method} on {self.data}: {len(self.tried)} tried, best {best}>"
+
+    def _repr_html_(self) -> str:
+        from unclass.report.notebook import table_html  # the page of results is not for everybody who imports this
+
+        names = list(self.tried[0].options) if self.tried else []
+        lines = [
+            [*(str(one.options.get(name, "before")) for name in names), *one.shown()]
+            for one in (self.before, *self.tried)
+        ]
+        title = f"{self.method}: accuracy on images held back, in %"
+        return table_html([*names, "others", "forgotten", "score", "seconds"], lines, title)
 
 
 def tune(
@@ -103,10 +125,10 @@ def tune(
     labels = [images.classes[images.index(label)] for label in labels_of(classes)]
     if not labels:
         raise InputError(f"no class to forget was given; choose from: {', '.join(images.classes)}")
+    name = method if isinstance(method, str) else name_of(check(method))
     original = _original(model, images, labels[0], folder, batch_size, engine, device)
     grid = _learning_rates(original, images, method, preset, options) if grid is None else grid
     bench = _Bench(original, images, seeds, batch_size, engine_for(original, engine, device), folder)
-    name = method if isinstance(method, str) else name_of(method)
     share = images.details["validation"]
     found = Tuning(name, images.name, tuple(labels), share, bench.before(labels))
     for values in product(*grid.values()):

@@ -68,6 +68,13 @@ def test_every_method_and_both_retrainings_have_a_row(result: Bench) -> None:
         assert row.peak_memory_gb > row.memory_increase_gb >= 0
 
 
+def test_a_notebook_shows_a_line_for_each_method_and_unknown_ones_are_named(result: Bench) -> None:
+    shown = result._repr_html_()
+    assert shown.count("<tr>") == 1 + len(result.rows) and f"<td>{result.rows[0].seconds:.3g}</td>" in shown
+    with pytest.raises(InputError, match="unknown method 'fastest' of the bench"):
+        result.row("fastest")
+
+
 def test_the_authors_row_adds_the_search_of_each_further_epoch(result: Bench) -> None:
     row = result.row(AUTHORS)
     assert row.epochs == 10

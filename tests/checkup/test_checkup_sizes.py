@@ -75,7 +75,7 @@ def test_the_size_of_training_is_told_with_both_accuracies(stripes: Path, size: 
     assert seen.status == "wrong" and seen.advice == f"give `size` {size}", seen
     assert seen.says.count("%") == 2 and f"at {size} × {size}" in seen.says
     right = found(Stripes(size), stripes, data_options=DataOptions(size=size))["size"]
-    assert right.status == "good" and "no other size is clearly more right" in right.says
+    assert right.status == "good" and "no other size gives clearly more right answers" in right.says
 
 
 def test_pictures_in_memory_and_those_of_your_own_code_are_scaled(stripes: Path) -> None:

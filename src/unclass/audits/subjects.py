@@ -16,6 +16,7 @@ from unclass.data import DataOptions, ImageData, Split
 from unclass.errors import InputError
 from unclass.methods.configure import configure
 from unclass.models import Opening
+from unclass.models.weights_file import no_checkpoint
 from unclass.records import Record, read_record
 from unclass.running import Settings
 from unclass.training.engine import Engine
@@ -83,7 +84,7 @@ def open_subjects(
         if isinstance(model, nn.Module):
             return model
         if not Path(model).exists():
-            raise InputError(f"there is no checkpoint {model}; train one with: unclass train DATA --out {model}")
+            raise no_checkpoint(model)
         found = how.open(Path(model), images.classes, images.train.shape)
         check_fit(found, images, str(model))
         return found

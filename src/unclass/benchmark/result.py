@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from unclass.errors import unknown
 from unclass.storage import write_atomically, write_json
 from unclass.storage.typed_json import plain
 
@@ -147,7 +148,21 @@ class Bench:
 
     def row(self, method: str) -> Row:
         """Return the line of a method, by the name in the table."""
-        return next(row for row in self.rows if row.method == method)
+        found = {row.method: row for row in self.rows}
+        if method not in found:
+            raise unknown("method", method, found, " of the bench")
+        return found[method]
+
+    def _repr_html_(self) -> str:
+        from unclass.report.notebook import table_html  # the page of results is not for everybody who imports this
+
+        head = ("method", "seconds", "least", "most", "GFLOP", "faster than retraining")
+        lines = [
+            (one.method, *(f"{value:.3g}" for value in (one.seconds, *one.spread, one.gflop)),
+             f"{one.times_faster_than_retrain:,.3g} ×")
+            for one in self.rows
+        ]  # fmt: skip
+        return table_html(head, lines, f"{self.data}, forgetting {', '.join(self.forget_classes)}")
 
     def as_dict(self) -> dict[str, Any]:
         """Return what bench.json holds."""

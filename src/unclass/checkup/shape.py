@@ -84,9 +84,8 @@ def check_size(trial: Trial, data: ImageData, better: Better | None, taken: Norm
     """Say the size at which pictures should be read, if it is not the one at which they are."""
     if better is None:
         found = check_shape(trial.model, data)
-        return (
-            found if found.status != "good" else good("size", f"{found.says}; at no other size is clearly more right")
-        )
+        best = f"{found.says}; no other size gives clearly more right answers"
+        return found if found.status != "good" else good("size", best)
     height, width = trial.sample.x.shape[-2:]
     says = (
         f"{better.was or 0:.0%} of {better.count} {trial.sample.kind} images are right at {height} × {width}, "

@@ -84,7 +84,5 @@ def table(found: Tuning) -> Table:
         shown.add_column(column, overflow="fold")
     for one in (found.before, *found.tried):
         options = [str(one.options.get(name, "before")) for name in found.tried[0].options]
-        figures = [f"{100 * value:.1f}" for value in (one.kept, one.forgotten, one.score)] + [f"{one.seconds:.1f}"]
-        cells = ["failed", "", "", ""] if one.failed else figures
-        shown.add_row(*options, *cells, style="bold" if one is found.best else "")
+        shown.add_row(*options, *one.shown(), style="bold" if one is found.best else "")
     return shown

@@ -64,7 +64,8 @@ class Plan:
     @cached_property
     def chosen(self) -> dict[str, Method | None]:
         """Everything that is run, by its label: the original, the reference, then the methods."""
-        return {label_of(spec): choose(spec, self.data.name) for spec in (ORIGINAL, REFERENCE, *self.methods)}
+        found = [(spec, choose(spec, self.data.name)) for spec in (ORIGINAL, REFERENCE, *self.methods)]
+        return {label_of(spec): method for spec, method in found}
 
     def audited(self) -> list[str]:
         """Return the methods that an audit looks at."""

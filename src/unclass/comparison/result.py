@@ -64,7 +64,9 @@ class Comparison:
 
     def __repr__(self) -> str:
         seeds = {record.seed for record in self.records}
-        return f"<Comparison: {self.title}, {len(self.rows)} methods, {len(seeds)} seeds, {len(self.audits)} audits>"
+        counts = {"method": len(self.rows), "seed": len(seeds), "audit": len(self.audits)}
+        told = ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())
+        return f"<Comparison: {self.title}, {told}>"
 
     def save(self) -> Path:
         """Write the table as Markdown, the figures as PNG, and the report; return the report."""

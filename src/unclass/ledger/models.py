@@ -111,7 +111,7 @@ def roll_back(ledger: Ledger, model: str, to: int | None, operator: str) -> tupl
         serving = in_service(database, name)
         target = version_numbered(database, name, _before(database, serving) if to is None else to)
         if target.id == serving.id:
-            raise InputError(f"version {target.number} of {name} is in service already; choose another with --to")
+            raise InputError(f"version {target.number} of {name} is in service already; choose another with `to`")
         target.file(ledger)
         reopened = sorted(set(answers(database, serving)) - set(answers(database, target)))
         database.execute("UPDATE models SET in_service = ? WHERE name = ?", (target.id, name))
@@ -147,7 +147,7 @@ def one_model(database: sqlite3.Connection) -> str:
     """Return the only model that there is."""
     names = [row["name"] for row in database.execute("SELECT name FROM models ORDER BY name")]
     if len(names) != 1:
-        raise InputError(f"the ledger has {len(names)} models; say which with --model: {', '.join(names[:10])}")
+        raise InputError(f"the ledger has {len(names)} models; say which with `model`: {', '.join(names[:10])}")
     return str(names[0])
 
 

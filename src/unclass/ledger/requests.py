@@ -81,7 +81,7 @@ def add_request(
     if due < received:
         raise InputError(f"due {due} lies before the day the request was received, {received}; correct one of them")
     if not classes and not images:
-        raise InputError("the request asks for nothing; give --class NAME or --forget-list FILE")
+        raise InputError("the request asks for nothing; give `classes` NAME or `forget_list` FILE")
     if id is not None and not _ID.fullmatch(id):
         raise InputError(f"{id!r} cannot be a request's name; use letters, digits, dots, dashes: up to 64")
     with ledger.writing() as database:
@@ -90,7 +90,7 @@ def add_request(
         number = database.execute("SELECT coalesce(max(number), 0) + 1 FROM requests").fetchone()[0]
         chosen = id or _free_id(database, number)
         if database.execute("SELECT 1 FROM requests WHERE id = ?", (chosen,)).fetchone():
-            raise InputError(f"there is a request {chosen} already; choose another --id")
+            raise InputError(f"there is a request {chosen} already; choose another `id`")
         database.execute(
             "INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
             (number, chosen, line, received.isoformat(), due.isoformat(), json.dumps(names), json.dumps(list(images)),

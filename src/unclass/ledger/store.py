@@ -35,7 +35,7 @@ class Ledger:
         except sqlite3.OperationalError as error:
             raise self._unusable(error) from error
         except sqlite3.Error as error:
-            raise InputError(f"{path} cannot be used as a ledger ({error}); name another with --ledger") from error
+            raise InputError(f"{path} cannot be used as a ledger ({error}); name another with `ledger`") from error
 
     @property
     def folder(self) -> Path:
@@ -103,7 +103,7 @@ class Ledger:
                     database.execute(f"PRAGMA application_id = {APPLICATION}")
                     database.execute(f"PRAGMA user_version = {VERSION}")
         if self._number("application_id") != APPLICATION:
-            raise InputError(f"{self.path} is a database of another program; name a ledger with --ledger")
+            raise InputError(f"{self.path} is a database of another program; name a ledger with `ledger`")
         if (version := self._number("user_version")) != VERSION:
             raise InputError(f"{self.path} is a ledger of version {version}, this program writes {VERSION}; update it")
 
@@ -132,19 +132,19 @@ class Ledger:
 
     def _refuse_others(self) -> None:
         if self.database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise InputError(f"{self.path} is a database of another program; name a ledger with --ledger")
+            raise InputError(f"{self.path} is a database of another program; name a ledger with `ledger`")
 
 
 def ledger_path(given: Path | None) -> Path:
     """Return which ledger is meant: the one given, else UNCLASS_LEDGER."""
     named = os.environ.get(VARIABLE)
     if given is None and not named:
-        raise InputError(f"no ledger was named; give --ledger FILE or set {VARIABLE}")
+        raise InputError(f"no ledger was named; give `ledger` FILE or set {VARIABLE}")
     path = given or Path(str(named))
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it, such as {path / 'unclass.ledger'}")
     if not os.access(existing(path.parent), os.W_OK):
-        raise InputError(f"{path.parent} cannot be written to; name a ledger elsewhere with --ledger")
+        raise InputError(f"{path.parent} cannot be written to; name a ledger elsewhere with `ledger`")
     return path
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from unclass.errors import InputError, unknown
-from unclass.methods.lookup import find_method
+from unclass.methods.lookup import check_object, find_method
 from unclass.methods.lookup import name_of as name_of
 from unclass.methods.method import Method
 
@@ -60,7 +60,8 @@ def explanations(kind: type[Method]) -> dict[str, str]:
 
 
 def check(method: Method) -> Method:
-    """Raise unless every option has an allowed value; options are data, so this looks at their types alone."""
+    """Raise unless this is a method, every option of which has an allowed value: options are data."""
+    check_object(method)
     for option, hint in get_type_hints(type(method)).items():
         if option in option_names(type(method)):
             check_value(getattr(method, option), hint, f"{name_of(method)} option {option}")

@@ -58,6 +58,15 @@ def name_of(method: Method) -> str:
     return next((name for name, point in plug_ins().items() if point.value == own), own)
 
 
+def check_object(method: Any) -> None:
+    """Raise unless something that was given in place of a method's name is an object of a method's class."""
+    if isinstance(method, type):
+        raise InputError(f"{method.__name__} is a class; give an object of it, such as {method.__name__}()")
+    if any(not hasattr(method, what) for what in ("needs", "remarks", "__call__")):
+        raise InputError(f"{method!r} is no method; give a name, an object such as Finetune(), or package.module:Class")
+    checked(type(method), type(method).__name__)
+
+
 def checked(kind: Any, name: str) -> type[Method]:
     """Return a class that has all that a method declares; raise otherwise."""
     if not isinstance(kind, type):

@@ -83,12 +83,17 @@ class WeightsFile:
         return parts
 
 
+def no_checkpoint(path: str | Path) -> InputError:
+    """Return the error for a model that is not there."""
+    return InputError(f"there is no checkpoint {path}; check the path, or make one with unclass train")
+
+
 def read_weights_file(path: str | Path) -> WeightsFile:
     """Return the tensors of a safetensors or torch.save file."""
     path = Path(path)
     settle(path)
     if not is_there(path):
-        raise InputError(f"there is no checkpoint {path}; train one with: unclass train DATA --out {path.name}")
+        raise no_checkpoint(path)
     require_plain(path)
     if path.suffix in WRITTEN_ONLY:
         kept = "the .safetensors, torch.save file or folder that it was made of"
