@@ -142,7 +142,10 @@ def ended(words: list[str], seconds: int) -> tuple[int, str, int]:
             os._exit(run(words))
         _, status, used = os.wait4(process, 0)
         said.seek(0)
-        return os.waitstatus_to_exitcode(status), said.read().decode(errors="replace"), used.ru_maxrss
+        code = os.waitstatus_to_exitcode(status)
+        if code == -signal.SIGALRM and used.ru_utime + used.ru_stime > seconds / 4:
+            code = -signal.SIGXCPU  # at work, on a busy machine
+        return code, said.read().decode(errors="replace"), used.ru_maxrss
 
 
 def judged(code: int, said: str, kilobytes: int) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 import unclass
 from unclass.cli import run
-from unclass.cli.failures import KEPT
+from unclass.cli.failures import KEPT, explain
 from unclass.models import Classifier, save
 
 SOURCE = Path(unclass.__file__).parents[1]
@@ -73,6 +73,23 @@ def test_memory_that_runs_out_is_said_in_these_words(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(import_module("unclass.cli.listing"), "say", fail)
     assert run(["list"]) == 2
     assert "not enough memory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (
+            OSError(5, "Input/output error"),
+            "something could not be read or written (Input/output error); give plain files",
+        ),
+        (
+            UnicodeEncodeError("utf-8", "a\udcff", 1, 2, "surrogates not allowed"),
+            "'a\\udcff' is not UTF-8; give a name",
+        ),
+    ],
+)
+def test_broken_disks_and_names_that_cannot_be_written_are_called_so(error: Exception, says: str, cache: Path) -> None:
+    assert explain(error).startswith(says)
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--version", "forget"]])

@@ -25,6 +25,10 @@ def explain(error: BaseException) -> str:
         what, advice = f"{error.filename}: {error.strerror}", "choose another path"
     elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         what, advice = f"nothing more can be written ({error.strerror})", "free some space or write elsewhere"
+    elif isinstance(error, OSError) and error.errno is not None:
+        what, advice = f"something could not be read or written ({error.strerror})", "give plain files on a whole disk"
+    elif isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":
+        what, advice = f"{error.object[:100]!a} is not UTF-8", "give a name that can be written"
     else:
         said = " ".join(str(error).split())[:200]
         what = f"something went wrong that should not ({type(error).__name__}{': ' if said else ''}{said})"

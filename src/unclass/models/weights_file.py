@@ -112,7 +112,7 @@ def read_weights_file(path: str | Path) -> WeightsFile:
 
 def is_torch(path: Path) -> bool:
     """Whether a file begins as torch.save's do, a zip archive or in older versions a pickle."""
-    with path.open("rb") as file:
+    with reading(str(path), "copy or save it again"), path.open("rb") as file:
         start = file.read(9)
     return path.suffix != ".safetensors" and start[8:] != b"{" and start.startswith((b"PK\x03\x04", b"\x80"))
 

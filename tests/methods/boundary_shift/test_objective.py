@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from unclass.methods.boundary_shift.objective import Level, Nearness, entropies, mean_distance, targets
+from unclass.methods.boundary_shift.objective import Level, Nearness, entropies, margins, mean_distance, targets
 
 LOGITS = torch.tensor([[5.0, 1.0, 1.0], [0.0, 2.0, 1.0]])
 
@@ -38,13 +38,37 @@ def test_nearness_is_a_half_at_first_and_less_where_features_stand_apart() -> No
     features = torch.randn(7, 5, requires_grad=True)
     pairs = [float((features[i] - features[j]).detach().norm()) for i in range(7) for j in range(i)]
     assert float(mean_distance(features.detach())) == pytest.approx(sum(pairs) / len(pairs), rel=1e-5)
-    nearness = Nearness.of(features.detach())
+    nearness = Nearness.of(features.detach(), torch.zeros(7, 3), torch.eye(3, 5), (0,))
     assert nearness.left(features).item() == pytest.approx(0.5) and nearness.left(3 * features).item() < 0.26
 
 
 def test_nearness_of_one_image_or_of_equal_ones_is_a_number() -> None:
     for count in (1, 3):
         equal = torch.zeros(count, 4, requires_grad=True)
-        value = Nearness.of(equal.detach()).left(equal)
+        value = Nearness.of(equal.detach(), torch.zeros(count, 3), torch.eye(3, 4), (0,)).left(equal)
         value.backward()
         assert value.item() == 0 and equal.grad is not None and bool(equal.grad.isfinite().all())
+
+
+@pytest.mark.parametrize("classes", [(0,), (1, 3)])
+def test_margins_are_the_way_to_the_nearest_boundary(classes: tuple[int, ...]) -> None:
+    weight, bias, features = torch.randn(5, 4), torch.randn(5), torch.randn(6, 4)
+    logits = features @ weight.T + bias
+    others = [k for k in range(5) if k not in classes]
+    for row, found in enumerate(margins(logits, weight, classes)):
+        ways = []
+        for own in classes:
+            across = [(weight[own] - weight[k], logits[row, own] - logits[row, k]) for k in others]
+            ways.append(min(float(z / w.norm()) for w, z in across))
+        assert found.item() == pytest.approx(max(ways), rel=1e-4)
+
+
+def test_one_image_tells_a_class_that_stands_together_far_from_the_boundary() -> None:
+    weight = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
+    spread = torch.tensor([[0.0, 0.5], [0.0, -0.5]])  # a distance of 1
+
+    def told(away: float) -> float:
+        features = spread + torch.tensor([away, 0.0])
+        return Nearness.of(features, features @ weight.T, weight, (0,)).told
+
+    assert [told(away) for away in (0.2, 0.5, 0.55, 0.6, 5.0)] == pytest.approx([0, 0, 0.5, 1, 1], abs=1e-5)

@@ -8,19 +8,19 @@ from torch import Tensor, nn
 from unclass.methods.boundary_shift.objective import Level, mean_distance
 from unclass.methods.boundary_shift.seen import Seen
 from unclass.methods.boundary_shift.statistics import Versions
-from unclass.methods.boundary_shift.tail import Average, Tail, auc, frozen
+from unclass.methods.boundary_shift.tail import Average, Tail, auc, care, frozen
 from unclass.models.head import Head
 from unclass.training.engine import Engine
 
 Q = torch.tensor([[0.0, 0.5, 0.5], [0.0, 0.9, 0.1], [0.0, 0.2, 0.8]])
 
 
-def tail_of(layers: int = 2, level: Level | None = None) -> Tail:
+def tail_of(layers: int = 2, level: Level | None = None, bias: float = 3) -> Tail:
     """Linear layers that take unit vectors for class 0."""
     torch.manual_seed(0)
     part = nn.Sequential(*[nn.Linear(3, 3) for _ in range(layers)])
     with torch.no_grad():
-        part[-1].bias[0] += 3
+        part[-1].bias[0] += bias
     versions = Versions([])
     versions.keep()
     head = Head("head", part[-1], part[-1].weight, part[-1].bias)
@@ -50,14 +50,25 @@ def test_training_leaves_nothing_in_the_class_and_the_head_as_it_was(engine: Eng
     assert all(weight.requires_grad for weight in tail.part.parameters())
 
 
-def test_features_stand_apart_where_that_is_asked_for() -> None:
+def features_of(tail: Tail) -> Tensor:
+    features: Tensor = tail.part[0](tail.forget.features[0]).detach()
+    return features
+
+
+def test_features_stand_apart_where_that_is_asked_for_and_one_image_tells_the_class() -> None:
     found = []
-    for dispersion in (0.0, 15.0):
-        tail, engine = tail_of(), Engine(precision="float32")
-        before = mean_distance(tail.last_features(engine))
+    for dispersion, bias in ((0.0, 3.0), (15.0, 3.0), (0.0, 0.0), (15.0, 0.0)):
+        tail, engine = tail_of(bias=bias), Engine(precision="float32")
+        before = mean_distance(features_of(tail))
         tail.train(engine, pace=0.05, steps=40, rounds=1, evenness=1.0, dispersion=dispersion, limit=100.0)
-        found.append(float(mean_distance(tail.last_features(engine)) / before))
-    assert found[1] > 1.1 * found[0]
+        found.append(float(mean_distance(features_of(tail)) / before))
+    assert found[1] > 1.1 * found[0]  # far from the boundary
+    assert found[3] == found[2]  # beside it: nothing to do
+
+
+def test_steps_are_shorter_where_a_network_is_not_sure_of_its_images() -> None:
+    assert [care(sure) for sure in (1.0, 0.99, 0.94)] == [1.0, 1.0, pytest.approx(1.0)]
+    assert care(0.92) == pytest.approx(27 / 64) and care(0.5) == care(0.0) == 0.25
 
 
 def test_a_head_that_is_all_there_is_may_move(engine: Engine) -> None:
@@ -109,3 +120,20 @@ def test_auc_is_one_for_scores_above_and_half_for_equal_ones() -> None:
 
 def test_images_that_look_like_their_views_cannot_be_told_from_them(engine: Engine) -> None:
     assert tail_of(level=Level(torch.tensor([0.1]), (0,))).membership_gap(engine) == 0
+
+
+def test_how_near_images_stand_does_not_depend_on_the_scale_of_a_head_with_normalised_rows(engine: Engine) -> None:
+    class Cosine(nn.Linear):
+        def forward(self, input: Tensor) -> Tensor:
+            return self.scale * F.linear(F.normalize(input), F.normalize(self.weight))
+
+    found = []
+    for scale in (1.0, 30.0):
+        torch.manual_seed(0)
+        part = nn.Sequential(nn.Linear(3, 3), Cosine(3, 3))
+        part[1].scale = scale
+        head = Head("head", part[1], part[1].weight, normalised=True)
+        versions = Versions([])
+        versions.keep()
+        found.append(Tail(part, head, versions, (0,), 2, Seen([torch.eye(3)], Q)).at_first(engine)[0])
+    assert found[0] == found[1]

@@ -61,7 +61,7 @@ class BoundaryShift(Method):
     temperature: float = option(0.7, "τ of the targets: below 1 they are sharper than the original's outputs")
     level_temperature: float = option(0.85, "T of the level: below 1 it is surer than the original is of such views")
     evenness: float = option(10.0, "λ, the weight of being as sure of D_f as of unseen images")
-    dispersion: float = option(15.0, "γ, the weight of features of D_f that stand apart from each other")
+    dispersion: float = option(25.0, "γ, the weight of features of D_f that stand apart from each other")
     tail_share: float = option(0.1, "share of the work that the layers may do which are trained")
     class_share: float = option(0.0, "share of the forgotten classes in the training images; 0: equal classes")
     pace: float = option(5e-3, "length of a step as a share of ‖w‖, at most")
@@ -96,10 +96,9 @@ class BoundaryShift(Method):
         quick = replace(engine, checkpoint=None, observer=None)  # seconds: nothing to resume
         tail = self.look(unlearned, data, quick)
         small = min(1.0, self.share(data, tail.forget.targets.shape[1]) / USUAL_SHARE)
-        pace, limit = self.pace * max(small**1.5, LEAST_PACE), HARM * small ** (2 / 3)
         harm = tail.train(
-            quick, pace=pace, steps=self.steps, rounds=self.rounds, evenness=self.evenness,
-            dispersion=self.dispersion * small**2, limit=limit,
+            quick, pace=self.pace, slower=max(small**1.5, LEAST_PACE), steps=self.steps, rounds=self.rounds,
+            evenness=self.evenness, dispersion=self.dispersion * small**2, limit=HARM * small ** (2 / 3),
         )  # fmt: skip
         with quick.arithmetic():
             forget_rows(tail.head, data.classes, tail.part, list(tail.batches(0)))

@@ -18,13 +18,15 @@ from unclass.methods.boundary_shift.seen import Seen, outputs
 from unclass.methods.boundary_shift.statistics import Versions
 from unclass.methods.boundary_shift.strangers import Strangers
 from unclass.methods.targets import feature_rows
-from unclass.models.head import Head, head_inputs
+from unclass.models.head import Head, head_inputs, rows
 from unclass.training.engine import Engine
 
 SMALL_STEPS = 0.1  # of the pace, where running means cannot follow the weights
+LEAST_CARE, USUAL_DOUBT = 0.25, 0.06  # of the pace; 1 − p_t on D_f
 HELD = 0.002  # of D_f: so few may still be taken for a forgotten class
 HARM = 0.5  # nats that the outputs of strangers may move by
 STEEPNESS_BATCHES = 8
+MOST_COMPARED = 512  # images of D_f, with each other
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,7 @@ class Tail:
         engine: Engine,
         *,
         pace: float,
+        slower: float = 1.0,
         steps: int,
         rounds: int,
         evenness: float,
@@ -70,12 +73,14 @@ class Tail:
     ) -> float:
         """Train in rounds of so many steps until the class is gone; return how far the outputs of strangers moved.
 
+        Steps are `slower` than the pace, or as slow as a network needs that is not sure of D_f (`care`).
         A round that moves them by more than `limit` is taken back, and the next has half the pace. The head stays as
         it is: the other classes keep the rows by which they are told.
         """
         turns = cycle(range(len(self.forget.features)))
         self.versions.use(0)
-        nearness = Nearness.of(self.last_features(engine))
+        nearness, sure = self.at_first(engine)
+        dispersion *= nearness.told
 
         def loss(part: nn.Module, _: Tensor, i: Tensor) -> Tensor:
             turn = next(turns)
@@ -83,12 +88,13 @@ class Tail:
             with head_inputs(self.head) as given:
                 value = self.loss(turn, i, evenness)
             features = feature_rows(given[-1], self.head)
-            return value + dispersion * nearness.left(features[: len(i)])
+            return value + dispersion * nearness.left(features[: len(i)]) if dispersion else value
 
         strangers = Strangers.of(self.part, self.forget.features[0], self.classes, self.batch_size, engine)
         with engine.arithmetic():
             fed = feeding(self.part, self.batches(0))
-        pace = pace if all_follow(self.part, fed) else SMALL_STEPS * pace
+        slower = slower if all_follow(self.part, fed) else SMALL_STEPS * slower
+        pace *= min(slower, care(sure))
         draws = Draws(torch.arange(len(self.forget)), self.batch_size, steps, seed=int(torch.randint(2**31, ())))
         with frozen(self.head, self.part):
             size, slope = self.steepness(engine)
@@ -135,11 +141,16 @@ class Tail:
         return max(found)
 
     @torch.no_grad()
-    def last_features(self, engine: Engine) -> Tensor:
-        """Return what the head is given of D_f."""
+    def at_first(self, engine: Engine) -> tuple[Nearness, float]:
+        """Return how near images of D_f stand to each other where the head is given them, and p_t, their mean."""
         with head_inputs(self.head) as given:
-            outputs(self.part, self.forget.features[0], self.batch_size, engine)
-        return torch.cat([feature_rows(one, self.head) for one in given])
+            logits = outputs(self.part, self.forget.features[0][:MOST_COMPARED], self.batch_size, engine).float()
+        features = torch.cat([feature_rows(one, self.head) for one in given])
+        sure = logits.softmax(1)[:, list(self.classes)].sum(1).mean().item()
+        weight = rows(self.head).float()
+        if self.head.normalised:  # the scale of its outputs is not that of features
+            logits = features @ weight.T
+        return Nearness.of(features, logits, weight, self.classes), sure
 
     def membership_gap(self, engine: Engine) -> float:
         """Return how well D_f is told from its unseen-like views: |AUC − ½| of entropy or the classes' probability.
@@ -170,6 +181,16 @@ class Tail:
                     one.add_(gradient, alpha=1 / len(rows))
         size, slope = (torch.stack([one.detach().norm() for one in many]).norm() for many in (weights, total))
         return float(size), max(float(slope), 1e-12)
+
+
+def care(sure: float) -> float:
+    """Return how much of the pace suits a network that gives D_f this probability: all from 94 % on, or less.
+
+    A network that is not sure of the images it was trained with has not memorised them, and knows the others no better:
+    there is less to undo, and more to lose.
+    """
+    doubt = max(1 - sure, USUAL_DOUBT)
+    return max(LEAST_CARE, (USUAL_DOUBT / doubt) ** 3)
 
 
 def auc(inside: Tensor, outside: Tensor) -> float:
