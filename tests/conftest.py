@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from unclass.audits.decision_space import decision_space
+from unclass.audits.decision_space import STEPS, decision_space
 from unclass.data import DataOptions, ImageData, Split, load_data
 from unclass.extras import library
 from unclass.methods.amnesiac.recorder import UpdateRecorder
@@ -44,10 +44,11 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def few_points() -> Iterator[None]:
-    """Audits draw the decision space of 40 images: the t-SNE of 400 is half of a small audit. See `all_points`."""
+    """Audits draw the decision space of 40 images in half the steps: it is half of a small audit. See `all_points`."""
     audits = import_module("unclass.audits.run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(audits, "decision_space", partial(decision_space, images=40))
+        patch.setattr(import_module("unclass.audits.decision_space"), "STEPS", STEPS // 2)
         yield
 
 
@@ -55,6 +56,7 @@ def few_points() -> Iterator[None]:
 def all_points(monkeypatch: pytest.MonkeyPatch) -> None:
     """Audits draw the decision space as they do for a user."""
     monkeypatch.setattr(import_module("unclass.audits.run"), "decision_space", decision_space)
+    monkeypatch.setattr(import_module("unclass.audits.decision_space"), "STEPS", STEPS)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from unclass.audits.examine import Examination
 from unclass.audits.thumbnails import data_uri
 from unclass.metrics.attack_success import balanced_sample
 
-IMAGES, COMPONENTS, SIDE = 400, 50, 32
+IMAGES, COMPONENTS, STEPS, SIDE = 400, 50, 500, 32
 
 
 def decision_space(seen: Examination, seed: int, images: int = IMAGES, pictures: bool = False) -> DecisionSpace:
@@ -52,7 +52,7 @@ def embed(features: dict[str, Tensor], seed: int) -> dict[str, tuple[tuple[float
     stacked = torch.cat(list(features.values())).double().numpy()
     reduced = PCA(min(COMPONENTS, *stacked.shape), random_state=seed).fit_transform(stacked)
     perplexity = min(30.0, (len(stacked) - 1) / 3)
-    points = TSNE(2, perplexity=perplexity, init="pca", random_state=seed, max_iter=500).fit_transform(reduced)
+    points = TSNE(2, perplexity=perplexity, init="pca", random_state=seed, max_iter=STEPS).fit_transform(reduced)
     parts = np.split(np.round(points.astype(float), 2), len(features))
     return {role: tuple(map(tuple, part.tolist())) for role, part in zip(features, parts, strict=True)}
 

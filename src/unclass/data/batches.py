@@ -83,7 +83,8 @@ class Batches:
             # A generator of its own: streaming must not use up torch's random numbers, which methods draw from.
             own = torch.Generator().manual_seed(self.seed)
             rows = _Rows(self.images)
-            pairs = DataLoader(rows, batch_size=None, sampler=order, num_workers=self.workers, generator=own)
+            workers = self.workers if len(order) > 1 else 0  # one batch is read sooner than a process starts
+            pairs = DataLoader(rows, batch_size=None, sampler=order, num_workers=workers, generator=own)
         for pair in pairs:
             if isinstance(pair, InputError):
                 raise pair
