@@ -160,10 +160,14 @@ def test_errors_speak_python_in_python(trained: Classifier, digits: ImageData, t
         ({"method": Finetune}, r"Finetune is a class; give an object of it, such as Finetune\(\)"),
         ({"method": len}, "is no method"),
         ({"batch_size": 0}, "batch size 0 is not allowed; use a whole number from 1"),
-        ({"batch_size": "x"}, "batch size x is not allowed"),
-        ({"batch_size": 2.5}, "batch size 2.5 is not allowed"),
-        ({"seed": "a"}, "seed a is not allowed"),
-        ({"seed": True}, "seed True is not allowed"),
+        ({"batch_size": "x"}, "`batch_size` is 'x'; give a whole number"),
+        ({"batch_size": 2.5}, "`batch_size` is 2.5; give a whole number"),
+        ({"seed": "a"}, "`seed` is 'a'; give a whole number"),
+        ({"seed": True}, "`seed` is True; give a whole number"),
+        ({"engine": "cpu"}, r"`engine` is 'cpu'; give Engine\(\)"),
+        ({"data_options": {"size": 8}}, r"give DataOptions\(\)"),
+        ({"out": 5}, "`out` is 5; give text or a path"),
+        ({"classes": (), "forget_list": 5}, "`forget_list` is 5; give a file, or a list"),
         ({"data": {"a": 1}}, "dict is no data"),
         ({"data": None}, "neither training nor test images were given"),
         ({"device": 3}, "device '3' is not there"),
@@ -188,6 +192,27 @@ def test_every_verb_with_a_method_names_what_is_none(wrong: Any, trained: Classi
                 verb(digits, 3, wrong, {"lr": [0.1]}, model=trained)
             else:
                 verb(trained, digits, 3, method=wrong)
+
+
+def test_other_verbs_refuse_what_is_none_in_one_line_too(trained: Classifier, digits: ImageData) -> None:
+    for wrong in (
+        lambda: unclass.audit(trained, trained, digits, 3, [5]),
+        lambda: unclass.doctor(5, digits, 3),
+        lambda: unclass.compare(digits, 3, "finetune", seeds=[]),
+        lambda: unclass.compare(digits, 3, "finetune", jobs="2"),
+        lambda: unclass.tune(digits, 3, "finetune", {"lr": 0.1}, model=trained),
+        lambda: unclass.tune(digits, 3, "finetune", {"lr": []}, model=trained),
+        lambda: unclass.train(digits, 5),
+        lambda: unclass.train(digits, model_options=[1]),
+        lambda: unclass.bench(digits, repeats="3"),
+        lambda: unclass.paper(5),
+        lambda: unclass.load(5),
+        lambda: unclass.load_data(5),
+        lambda: unclass.read_record(5),
+    ):
+        with pytest.raises(InputError) as refused:
+            wrong()
+        assert "\n" not in str(refused.value)
 
 
 def test_seeds_and_sizes_may_be_numpy_numbers(trained: Classifier, digits: ImageData, engine: Engine) -> None:

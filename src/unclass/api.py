@@ -25,6 +25,7 @@ from unclass.arguments import (
     labels_of,
     method_for,
 )
+from unclass.border.plain_types import plain_arguments
 from unclass.data import Batches, DataOptions, ImageData
 from unclass.errors import InputError
 from unclass.forgotten import mark_forgotten
@@ -68,6 +69,7 @@ def record_of(model: nn.Module) -> Record:
     return _RECORDS[model]
 
 
+@plain_arguments
 def train(
     data: Any,
     model: str | None = None,
@@ -122,6 +124,7 @@ def train(
     return trained
 
 
+@plain_arguments
 def forget(
     model: Model,
     data: Any,
@@ -197,6 +200,7 @@ def forget(
     return result
 
 
+@plain_arguments
 def evaluate(
     model: Model,
     data: Any,

@@ -15,6 +15,7 @@ import torch
 
 import unclass
 from unclass.border.offline import reading
+from unclass.border.plain_types import plain_arguments
 from unclass.errors import InputError
 from unclass.forgotten import ListedImages
 from unclass.metrics.evaluation import Evaluation
@@ -183,6 +184,7 @@ def command() -> str:
     return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
+@plain_arguments
 def read_record(path: str | Path, *, vouched: bool = False) -> Record:
     """Read a record, also one that version 0.1.0 wrote; raise if it was edited since. `vouched`: it must say a digest.
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -14,6 +14,7 @@ from torch import nn
 
 from unclass.api import evaluate, forget, record_of, train
 from unclass.arguments import Classes, Model, case_for, engine_for, images_of, labels_of, method_for
+from unclass.border.plain_types import plain_arguments
 from unclass.data import DataOptions, ImageData, load_data
 from unclass.data.sources import held_back
 from unclass.errors import Diverged, InputError
@@ -93,6 +94,7 @@ class Tuning:
         return table_html([*names, "others", "forgotten", "score", "seconds"], lines, title)
 
 
+@plain_arguments
 def tune(
     data: Any,
     classes: Classes,
@@ -128,6 +130,9 @@ def tune(
     name = method if isinstance(method, str) else name_of(check(method))
     original = _original(model, images, labels[0], folder, batch_size, engine, device)
     grid = _learning_rates(original, images, method, preset, options) if grid is None else grid
+    for option, values in grid.items():
+        if isinstance(values, str) or not isinstance(values, Iterable) or not list(values):
+            raise InputError(f"the values of {option} to try are {values!r}; give a list of one or more")
     bench = _Bench(original, images, seeds, batch_size, engine_for(original, engine, device), folder)
     share = images.details["validation"]
     found = Tuning(name, images.name, tuple(labels), share, bench.before(labels))

@@ -43,6 +43,7 @@ from unclass.audits.stopwatch import Stopwatch
 from unclass.audits.subjects import open_subjects
 from unclass.audits.utility import flows, utility_measures, utility_section
 from unclass.audits.verdict import decide, not_claimed, self_check, tiles
+from unclass.border.plain_types import plain_arguments
 from unclass.compatibility import usable
 from unclass.data import Batches, DataOptions, ImageData, Split, TrainingData
 from unclass.errors import Diverged, InputError
@@ -62,6 +63,7 @@ About = Mapping[str, Mapping[str, Any]]
 One = TypeVar("One")
 
 
+@plain_arguments
 def audit(
     unlearned: Model,
     original: Model,

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import nn
 
-from unclass.arguments import Model, model_and_data
+from unclass.arguments import Model, check_is_model, model_and_data
 from unclass.audits.next_steps import spoken
 from unclass.audits.shadow import Shadows, train_shadows
 from unclass.audits.shadow_count import affordable, pair_seconds
@@ -76,6 +76,8 @@ def open_subjects(
     opening: Opening | None = None,
 ) -> Subjects:
     """Open what is given as a path; the data is read for the original."""
+    for model in (*roles.values(), *shadow_models):
+        check_is_model(model)
     how, workers = opening or Opening(), getattr(data, "num_workers", data_options.workers if data_options else 0)
     original, images = model_and_data(roles["original"], data, data_options=data_options, opening=how)
     paths = {role: Path(model) for role, model in roles.items() if not isinstance(model, nn.Module)}

@@ -9,6 +9,7 @@ from unclass.api import train
 from unclass.arguments import DEFAULT_MODELS, Classes, images_of, labels_of
 from unclass.benchmark.measure import RETRAIN_IMAGES, measure_methods
 from unclass.benchmark.result import Bench
+from unclass.border.plain_types import plain_arguments
 from unclass.compatibility import check_fit
 from unclass.data import DataOptions, ImageData, Split
 from unclass.models import Classifier, load
@@ -20,6 +21,7 @@ DEFAULT_CLASSES = {"digits": "3", "cifar10": "deer"}
 QUICKLY_TRAINED = ("digits",)
 
 
+@plain_arguments
 def bench(
     data: Any = "digits",
     *,

@@ -14,12 +14,14 @@ from unclass.arguments import (
     Listed,
     Model,
     batch_size_of,
+    check_is_model,
     data_for,
     engine_for,
     labels_of,
     method_for,
     weights_of,
 )
+from unclass.border.plain_types import plain_arguments
 from unclass.checkup.cost import check_memory, check_time, forward_seconds, measure
 from unclass.checkup.finding import Finding, good, refused, worst
 from unclass.checkup.intent import Intent, find_split
@@ -40,6 +42,7 @@ from unclass.training.engine import Engine
 LOOKING_SECONDS, FEWEST = 20.0, 32
 
 
+@plain_arguments
 def doctor(
     model: Model,
     data: Any,
@@ -64,6 +67,7 @@ def doctor(
     labels, where = labels_of(classes), data_options or DataOptions()
     size = batch_size_of(data, batch_size)
     intent = Intent(labels, method, preset, options, head, forget_only, forget_list, size, where.skip_bad)
+    check_is_model(model)
     if not isinstance(model, nn.Module):
         how = opening or Opening()
         path = weights_of(Path(model) if str(model) else None, how)

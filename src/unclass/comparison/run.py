@@ -9,6 +9,7 @@ import torch
 from unclass.arguments import DEFAULT_MODELS, Classes, images_of, labels_of
 from unclass.border.bounds import MOST_THREADS
 from unclass.border.labels import expand_labels
+from unclass.border.plain_types import plain_arguments
 from unclass.comparison.cell import Cell, cells_of
 from unclass.comparison.executors import Cluster, Executor, Here, executor_for
 from unclass.comparison.plan import REFERENCE, Plan
@@ -31,6 +32,7 @@ OUT = "unclass-compare"
 SAVING_SECONDS = 300.0
 
 
+@plain_arguments
 def compare(
     data: Any = None,
     classes: Classes | None = None,
@@ -103,7 +105,7 @@ def make_plan(asked: Mapping[str, Any], options: DataOptions) -> Plan:
         Path(asked.get("out", OUT)),
         specs_of(asked.get("methods")),
         [labels] if asked.get("together") else [[label] for label in labels],
-        _seeds(asked.get("seeds", 0)),
+        _some(_seeds(asked.get("seeds", 0))),
         asked.get("model") or DEFAULT_MODELS.get(images.name, "resnet-18"),
         asked.get("model_options") or {},
         recipe=training,
@@ -148,3 +150,9 @@ def compared(plan: Plan, executor: Executor | Engine, *, audited: bool = True, t
 
 def _seeds(given: int | Sequence[int]) -> list[int]:
     return [given] if isinstance(given, int) else list(given)
+
+
+def _some(seeds: list[int]) -> list[int]:
+    if not seeds:
+        raise InputError("there are no `seeds`; give one or more, such as 0")
+    return seeds

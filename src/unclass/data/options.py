@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from unclass.border.bounds import MOST_PIXELS, MOST_SEED, MOST_WORKERS
+from unclass.border.plain_types import check_plain
 from unclass.errors import InputError
 from unclass.progress import Tracker, silent
 from unclass.storage import user_path
@@ -58,6 +59,7 @@ class DataOptions:
     progress: Tracker = field(default=silent, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_plain(vars(self), DataOptions)
         for name, least in _AT_LEAST.items():
             value = getattr(self, name)
             if value is not None and value < least:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from unclass.border.offline import sealed
+from unclass.border.plain_types import plain_arguments
 from unclass.data.assemble import holdout
 from unclass.data.formats.folder import load_folder
 from unclass.data.formats.huggingface import load_saved
@@ -37,6 +38,7 @@ _DEFAULTS = DataOptions()
 _log = logging.getLogger(__name__)
 
 
+@plain_arguments
 def load_data(spec: str | Path, options: DataOptions = _DEFAULTS) -> ImageData:
     """Load a data set of the table, or your own in one of the forms of the other: `folder:PATH`, `csv:FILE`, …
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from unclass.border.plain_types import plain_arguments
 from unclass.errors import InputError
 from unclass.models.classifier import Card, Classifier, build
 from unclass.models.hugging_face import stored, with_stored
@@ -43,6 +44,7 @@ def read(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     return file.tensors, file.metadata
 
 
+@plain_arguments
 def load(path: str | Path) -> Classifier:
     """Return the classifier in a checkpoint that `save` wrote, in evaluation mode.
 

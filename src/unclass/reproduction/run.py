@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from unclass.border.plain_types import plain_arguments
 from unclass.comparison.audits import audit_runs
 from unclass.comparison.cell import cells_of
 from unclass.comparison.cells import kept_record
@@ -57,6 +58,7 @@ class Paper:
         return "".join(html(case.done(), f"Forgetting {case.forgotten}") for case in cases) or f"<p>{self!r}</p>"
 
 
+@plain_arguments
 def paper(
     what: str,
     *,
