@@ -54,9 +54,8 @@ def few_points() -> Iterator[None]:
 
 @pytest.fixture
 def all_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Audits draw the decision space as they do for a user."""
+    """Audits draw the decision space of as many images as they do for a user."""
     monkeypatch.setattr(import_module("unclass.audits.run"), "decision_space", decision_space)
-    monkeypatch.setattr(import_module("unclass.audits.decision_space"), "STEPS", STEPS)
 
 
 @pytest.fixture(scope="session")

@@ -5,15 +5,19 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from unclass.audits.result import Audit
 from unclass.data import DataOptions
 from unclass.erasing import erase as module
+from unclass.erasing import work
 from unclass.erasing.erase import erase
 from unclass.erasing.job import Job
 from unclass.erasing.work import settings_of
 from unclass.errors import InputError
+from unclass.ledger.files import content_digest
 from unclass.ledger.history import history, status
 from unclass.ledger.models import in_service, register, roll_back
 from unclass.ledger.requests import add_request, list_requests
@@ -21,6 +25,22 @@ from unclass.ledger.store import Ledger
 from unclass.ledger.verify import verify_pack
 from unclass.models import Classifier, Opening, save
 from unclass.training.engine import Engine
+
+
+@pytest.fixture(scope="module", autouse=True)
+def audits_computed_once() -> Iterator[None]:
+    """The audit of the same two files is handed out again: these tests are of the steps around it."""
+    whole, kept = work.audit, {}
+
+    def remembered(unlearned: Path, original: Path, data: str, classes: list[str], *others: Any, **given: Any) -> Audit:
+        key = content_digest(unlearned), content_digest(original), data, *classes
+        if key not in kept:
+            kept[key] = whole(unlearned, original, data, classes, *others, **given)
+        return kept[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(work, "audit", remembered)
+        yield
 
 
 @pytest.fixture
