@@ -249,6 +249,6 @@ def test_a_batch_of_one_with_batch_norm_is_explained(engine: Engine) -> None:
 
 def test_a_record_holds_what_the_method_found_of_itself(trained: Classifier, digits: ImageData, engine: Engine) -> None:
     found = unclass.record_of(unclass.forget(trained, digits, "3", "boundary-shift", engine=engine))
-    assert found.findings.keys() == {"still_in_class", "membership_gap", "harm"}
+    assert found.findings.keys() == {"still_in_class", "membership_gap", "harm", "sure", "told"}
     worse = {**found.findings, "still_in_class": 0.5}
     assert any("still taken for the class" in line for line in configure("boundary-shift").remarks(worse))

@@ -78,7 +78,7 @@ def lost(model: Classifier, data: ImageData, pace: float) -> dict[str, float]:
     forget_only = TrainingData(Batches(split.forget, 32, shuffle=True), Withheld("D_r"), split.classes)
     tail = method.look(unlearned, forget_only, engine)
     torch.manual_seed(0)
-    moved = tail.train(
+    trained = tail.train(
         engine,
         pace=pace,
         steps=method.steps,
@@ -89,7 +89,7 @@ def lost(model: Classifier, data: ImageData, pace: float) -> dict[str, float]:
     )
     forget_rows(tail.head, split.classes, tail.part, list(tail.batches(0)))
     after = accuracy(predict(unlearned, Batches(split.retain_test), engine))
-    return {"before": 100 * before, "moved": moved, "lost": 100 * (before - after)}
+    return {"before": 100 * before, "moved": trained.harm, "lost": 100 * (before - after)}
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import ClassVar
 
@@ -41,17 +41,17 @@ class BoundaryShift(Method):
        classes are equal.
     3. The tail, which does at most `tail_share` of the work, is trained under both statistics in turn to lower
        CE(q, p) + λ W₁(H(p), E), on D_f and on v(D_f), λ = `evenness`; and γ P₀/(P₀ + P), γ = `dispersion`, P how
-       far the last features of D_f are from each other and P₀ how far they were. So forgetting survives recalibration,
-       the network is as sure of D_f as of unseen images, and one image does not tell where the others are. The head
-       is frozen.
+       far the last features of D_f are from each other and P₀ how far they were, where one image tells the class
+       (`Nearness`). So forgetting survives recalibration, the network is as sure of D_f as of unseen images, and one
+       image does not tell where the others are. The head is frozen.
     4. The tail's running means follow its weights, so that the other classes keep their place (`following.py`).
     5. The head's rows of the forgotten classes become what a retrained model has there (`head_rows.py`).
 
     A step is at most `pace` · ‖w‖ long: (10π)^1.5 of it where π is below a tenth (and γ is (10π)² of its value), and a
-    tenth of it where running means cannot follow. Training ends with the first round of `steps` that leaves hardly an
-    image of D_f in the class. A round that moves the outputs of strangers or of stand-ins for D_r too far
-    (`strangers.py`) is taken back: by more than half a nat, or (10π)^⅔ of it where π is below a tenth: ten classes of
-    forty may cost no more than one of ten.
+    tenth of it where running means cannot follow; less where the network is not sure of D_f (`care`). Training ends
+    with the first round of `steps` that leaves hardly an image of D_f in the class. A round that moves the outputs of
+    strangers or of stand-ins for D_r too far (`strangers.py`) is taken back: by more than half a nat, or (10π)^⅔ of it
+    where π is below a tenth: ten classes of forty may cost no more than one of ten.
 
     Without batch norm there is one version of the statistics. A network that cannot be cut is trained whole.
     `retain_sample` images of D_r, if given, are trained in between to stay as they are.
@@ -96,7 +96,7 @@ class BoundaryShift(Method):
         quick = replace(engine, checkpoint=None, observer=None)  # seconds: nothing to resume
         tail = self.look(unlearned, data, quick)
         small = min(1.0, self.share(data, tail.forget.targets.shape[1]) / USUAL_SHARE)
-        harm = tail.train(
+        trained = tail.train(
             quick, pace=self.pace, slower=max(small**1.5, LEAST_PACE), steps=self.steps, rounds=self.rounds,
             evenness=self.evenness, dispersion=self.dispersion * small**2, limit=HARM * small ** (2 / 3),
         )  # fmt: skip
@@ -104,7 +104,7 @@ class BoundaryShift(Method):
             forget_rows(tail.head, data.classes, tail.part, list(tail.batches(0)))
         engine.steps += quick.steps
         gap, held = tail.membership_gap(quick), tail.held(quick)
-        engine.findings |= {"still_in_class": held, "membership_gap": gap, "harm": harm}
+        engine.findings |= {"still_in_class": held, "membership_gap": gap, **asdict(trained)}
         return unlearned.eval()
 
     def remarks(self, findings: Mapping[str, float]) -> list[str]:

@@ -29,6 +29,15 @@ STEEPNESS_BATCHES = 8
 MOST_COMPARED = 512  # images of D_f, with each other
 
 
+@dataclass(frozen=True)
+class Trained:
+    """How far the outputs of strangers moved, how sure the network was of D_f, and how much one image told of it."""
+
+    harm: float
+    sure: float
+    told: float
+
+
 @dataclass(frozen=True, eq=False)
 class Tail:
     """The layers to train, D_f and its unseen-like views as they are given them, and how sure they should be of both.
@@ -70,8 +79,8 @@ class Tail:
         evenness: float,
         dispersion: float = 0.0,
         limit: float = HARM,
-    ) -> float:
-        """Train in rounds of so many steps until the class is gone; return how far the outputs of strangers moved.
+    ) -> "Trained":
+        """Train in rounds of so many steps until the class is gone.
 
         Steps are `slower` than the pace, or as slow as a network needs that is not sure of D_f (`care`).
         A round that moves them by more than `limit` is taken back, and the next has half the pace. The head stays as
@@ -115,7 +124,7 @@ class Tail:
                     break
         self.settle(fed, engine)
         self.versions.renew(0)
-        return strangers.moved(self.part, engine)
+        return Trained(strangers.moved(self.part, engine), sure, nearness.told)
 
     def settle(self, fed: list[Fed], engine: Engine) -> None:
         """Let the running means, as they were at first, follow the weights as they are now."""
