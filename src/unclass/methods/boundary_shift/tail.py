@@ -82,14 +82,16 @@ class Tail:
     ) -> "Trained":
         """Train in rounds of so many steps until the class is gone.
 
-        Steps are `slower` than the pace, or as slow as a network needs that is not sure of D_f (`care`).
+        Steps are `slower` than the pace, or as slow as a network needs that is not sure of D_f (`care`). Features are
+        pushed apart by `dispersion` as far as one image tells the class, or where slow steps make that harmless.
         A round that moves them by more than `limit` is taken back, and the next has half the pace. The head stays as
         it is: the other classes keep the rows by which they are told.
         """
         turns = cycle(range(len(self.forget.features)))
         self.versions.use(0)
         nearness, sure = self.at_first(engine)
-        dispersion *= nearness.told
+        slow = care(sure)
+        dispersion *= max(nearness.told, 1 - slow)
 
         def loss(part: nn.Module, _: Tensor, i: Tensor) -> Tensor:
             turn = next(turns)
@@ -103,7 +105,7 @@ class Tail:
         with engine.arithmetic():
             fed = feeding(self.part, self.batches(0))
         slower = slower if all_follow(self.part, fed) else SMALL_STEPS * slower
-        pace *= min(slower, care(sure))
+        pace *= min(slower, slow)
         draws = Draws(torch.arange(len(self.forget)), self.batch_size, steps, seed=int(torch.randint(2**31, ())))
         with frozen(self.head, self.part):
             size, slope = self.steepness(engine)
