@@ -22,10 +22,13 @@ from unclass.models import Classifier
 SOURCE = Path(unclass.__file__).parent
 LINE = re.compile(r"^ *Example: `(.+)`$", re.M)
 PUBLIC = [name for name in unclass.__all__ if callable(getattr(unclass, name))]
-FUNCTIONS = [name for name in PUBLIC if not inspect.isclass(getattr(unclass, name))]
+SHOWN = [name for name in PUBLIC if name not in ("InputError", "Diverged")]
 EXAMPLES = {name: found[1] for name in PUBLIC if (found := LINE.search(inspect.getdoc(getattr(unclass, name)) or ""))}
 PAGES = ("docs/data.md", "docs/reference/methods.md")
-LONG = ("bench", "compare", "paper", "tune")  # minutes: what they are called with is looked at, they are not run
+LONG = {  # minutes: what they are called with is looked at, they are not run
+    "bench": "bench", "compare": "compare", "paper": "paper", "tune": "tune", "Bench": "bench", "Paper": "paper",
+    "Tuning": "tune",
+}  # fmt: skip
 
 
 def modules_with_examples() -> list[str]:
@@ -54,16 +57,16 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             (folder / "photos" / f"class-{number % 2}").mkdir(parents=True, exist_ok=True)
             Image.new("RGB", (16, 16), (30 * number, 0, 0)).save(f"photos/class-{number % 2}/{number}.png")
         yield {
-            "unclass": unclass, "model": model, "forgotten": forgotten, "data": data, "loader": loaders[0],
+            "unclass": unclass, "Path": Path, "model": model, "forgotten": forgotten, "data": data, "loader": loaders[0],
             "test_loader": loaders[1], "train_set": sets[0], "test_set": sets[1], "train_loader": loaders[0],
             "her_images": Subset(sets[0], (data.train.labels == 3).nonzero().flatten().tolist()), "names": data.classes,
         }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_public_function_shows_an_example(name: str) -> None:
+@pytest.mark.parametrize("name", SHOWN)
+def test_every_public_function_and_class_shows_an_example(name: str) -> None:
     text = inspect.getdoc(getattr(unclass, name)) or ""
-    assert name in EXAMPLES or f"{name}(" in text.partition(">>>")[2]
+    assert name in EXAMPLES or f"{name}" in text.partition(">>>")[2]
 
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in LONG])
@@ -82,9 +85,9 @@ def test_the_lines_of_a_page_run(page: str, names: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", LONG)
 def test_a_long_example_is_called_as_the_function_is_written(name: str) -> None:
     calls = [node for node in ast.walk(ast.parse(EXAMPLES[name])) if isinstance(node, ast.Call)]
-    call = next(one for one in calls if ast.unparse(one.func) == f"unclass.{name}")
+    call = next(one for one in calls if ast.unparse(one.func) == f"unclass.{LONG[name]}")
     given = {one.arg: None for one in call.keywords if one.arg}
-    inspect.signature(getattr(unclass, name)).bind(*call.args, **given)
+    inspect.signature(getattr(unclass, LONG[name])).bind(*call.args, **given)
 
 
 @pytest.mark.parametrize("module", modules_with_examples())

@@ -95,6 +95,8 @@ class ModelSummary:
 class Record:
     """What was run on what, what it took, and what came out.
 
+    Example: `unclass.record_of(forgotten).cost.seconds`
+
     `method` with its `options`, `seed`, `batch_size` and `precision` on `original` and `data` determine the result;
     `identity` is a digest of all that. `label` is the method as it was asked for (`boundary-shrink@authors`),
     `original_seed` the one that the original was trained with, where that is known, `written` what the run wrote,

@@ -122,6 +122,8 @@ class Subject:
 class Bench:
     """What a bench measured, where, and on what; `written` are the files that were asked for.
 
+    Example: `unclass.bench("digits", grow=False).row("boundary-shift").seconds`
+
     `processor_share` is how many processors it got while timing, `peak` the machine's best GFLOP/s by precision.
     """
 

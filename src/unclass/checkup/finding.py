@@ -12,7 +12,10 @@ SIGNS: dict[Status, str] = {"good": "✓", "doubtful": "!", "wrong": "✗"}
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of one check: `says` what was found, and `advice` what to do if all is not well."""
+    """The outcome of one check: `says` what was found, and `advice` what to do if all is not well.
+
+    Example: `[one.advice for one in unclass.doctor(model, data, "deer") if one.status != "good"]`
+    """
 
     check: str
     status: Status

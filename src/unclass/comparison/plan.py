@@ -21,6 +21,8 @@ ORIGINAL = "original"
 class Plan:
     """What to compare. `methods` are names, or `name@preset`; `originals` are checkpoints, one for each seed.
 
+    Example: `unclass.Plan(data, Path("out"), ["finetune"], [["deer"]]).audited()`
+
     `classes` are groups: each is forgotten at once, one group after the other. `seeds` are those of the originals and
     of retraining; every method runs on every original with each of the `unlearn_seeds`, or with the original's own.
     Unless `strict`, a method that lacks what training should have kept for it stops nothing: what it yields says why.

@@ -91,7 +91,10 @@ class ImageSet:
 
 @dataclass(frozen=True)
 class ImageData:
-    """A data set: its name, class names, training and test images, and what is worth recording of how it was made."""
+    """A data set: its name, class names, training and test images, and what is worth recording of how it was made.
+
+    Example: `len(unclass.load_data("digits").train)`
+    """
 
     name: str
     classes: tuple[str, ...]

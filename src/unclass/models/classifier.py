@@ -31,7 +31,9 @@ MODELS: dict[str, Callable[..., nn.Module]] = {
 class Card:
     """What a checkpoint says of its network.
 
-    `architecture` is a name of the table or where the network comes from (`sources.py`), `shape` channels, height and
+    Example: `unclass.load("model.safetensors").card.classes`
+
+    `architecture` is a name of the table or where the network comes from (`timm:NAME`), `shape` channels, height and
     width of the pictures it was made for, `head` the name of its last layer where that cannot be found. `forgotten` are
     classes, `forgotten_images` fingerprints of single images: whatever is done with the model, they stay gone.
     `still_known` are classes that it was to forget and did not: their images stay out of its training all the same, and
@@ -79,7 +81,10 @@ class Card:
 
 
 class Classifier(nn.Module):
-    """A network that takes pixels in [0, 1]: it normalises them itself, so ε always means the same."""
+    """A network that takes pixels in [0, 1]: it normalises them itself, so ε always means the same.
+
+    Example: `unclass.evaluate(unclass.load("model.safetensors"), data, "deer")`
+    """
 
     mean: Tensor
     std: Tensor

@@ -35,6 +35,8 @@ Key = tuple[str, str, int]  # method, class, seed
 class Paper:
     """What a reproduction made: `summary` is what summary.json holds, `written` names the files.
 
+    Example: `unclass.paper("cifar10", scale="smoke").summary.cases[0].rows`
+
     Of several processes that torchrun started only the first has them.
     """
 

@@ -95,8 +95,13 @@ def says_what_it_costs(trial: Trial) -> None:
     """It goes at least once through the data that it needs, and not through other data."""
     passes = trial.method.passes(Counts(forget=100, retain=900, classes=10, batch_size=32))
     over_forget = passes.forget_looks + passes.forget_trains + passes.tail[1]
-    assert (over_forget > 0) == (Needs.FORGET in trial.method.needs), "passes over D_f"
-    assert (passes.retain_looks + passes.retain_trains > 0) == (Needs.RETAIN in trial.method.needs), "passes over D_r"
+    over_retain = passes.retain_looks + passes.retain_trains
+    for name, need, count in (("D_f", Needs.FORGET, over_forget), ("D_r", Needs.RETAIN, over_retain)):
+        reads = "reads" if need in trial.method.needs else "does not read"
+        says = (
+            f"Its `needs` say that it {reads} {name}, and its `passes(counts)` {count} passes over it: let them agree."
+        )
+        assert (count > 0) == (need in trial.method.needs), says
     assert 0 <= passes.tail[0] <= passes.tail[1]
 
 
