@@ -57,8 +57,9 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             (folder / "photos" / f"class-{number % 2}").mkdir(parents=True, exist_ok=True)
             Image.new("RGB", (16, 16), (30 * number, 0, 0)).save(f"photos/class-{number % 2}/{number}.png")
         yield {
-            "unclass": unclass, "Path": Path, "model": model, "forgotten": forgotten, "data": data, "loader": loaders[0],
-            "test_loader": loaders[1], "train_set": sets[0], "test_set": sets[1], "train_loader": loaders[0],
+            "unclass": unclass, "Path": Path, "model": model, "forgotten": forgotten, "data": data,
+            "loader": loaders[0], "test_loader": loaders[1], "train_loader": loaders[0],
+            "train_set": sets[0], "test_set": sets[1],
             "her_images": Subset(sets[0], (data.train.labels == 3).nonzero().flatten().tolist()), "names": data.classes,
         }  # fmt: skip
 
@@ -66,7 +67,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.parametrize("name", SHOWN)
 def test_every_public_function_and_class_shows_an_example(name: str) -> None:
     text = inspect.getdoc(getattr(unclass, name)) or ""
-    assert name in EXAMPLES or f"{name}" in text.partition(">>>")[2]
+    assert name in EXAMPLES or name in text.partition(">>>")[2]
 
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in LONG])

@@ -1,1 +1,1 @@
-"""What comes in from files that others made: how large it may be, what it may not do, pickles that are only read."""
+"""What comes in from outside: files that others made (how large, what they may not do), and arguments of callers."""

@@ -98,9 +98,7 @@ def says_what_it_costs(trial: Trial) -> None:
     over_retain = passes.retain_looks + passes.retain_trains
     for name, need, count in (("D_f", Needs.FORGET, over_forget), ("D_r", Needs.RETAIN, over_retain)):
         reads = "reads" if need in trial.method.needs else "does not read"
-        says = (
-            f"Its `needs` say that it {reads} {name}, and its `passes(counts)` {count} passes over it: let them agree."
-        )
+        says = f"Its `needs` say that it {reads} {name}, its `passes(counts)` {count:g} passes over it: let them agree."
         assert (count > 0) == (need in trial.method.needs), says
     assert 0 <= passes.tail[0] <= passes.tail[1]
 
