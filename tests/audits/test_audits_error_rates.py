@@ -36,5 +36,6 @@ def test_the_table_counts_alarms_misses_and_what_stays_open() -> None:
         Judged("digits", "one-image", "original", 0, "informative", 1),
     ]
     first, second = rates(found)
-    assert (first["false alarms"], first["open"], first["head-only"]) == ("2 of 10", "1 of 10", "1 of 4")
-    assert second["original"] == "–" and "| own logit | digits | 2 of 10 |" in as_markdown([first])
+    assert (first.false_alarms, first.open, first.missed["head-only"]) == ("2 of 10", "1 of 10", "1 of 4")
+    assert first.as_dict()["false alarms"] == "2 of 10" and first.as_dict()["head-only"] == "1 of 4"
+    assert second.missed["original"] == "–" and "| own logit | digits | 2 of 10 |" in as_markdown([first])

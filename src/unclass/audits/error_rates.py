@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from torch import nn
 
@@ -70,32 +69,49 @@ def _choices(one: Measure, role: str) -> Iterable[Sequence[float]]:
     return [choice for count in REFERENCES for choice in combinations(known, count)]
 
 
-def rates(found: Iterable[Judged]) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Rates:
+    """How often a check was wrong on a data set, each as `2 of 10`; `missed` by the kind of model that it passed."""
+
+    check: str
+    data: str
+    false_alarms: str
+    open: str
+    missed: Mapping[str, str]
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the same as JSON, the misses beside the rest."""
+        own = {"check": self.check, "data": self.data, "false alarms": self.false_alarms, "open": self.open}
+        return {**own, **self.missed}
+
+
+def rates(found: Iterable[Judged]) -> list[Rates]:
     """Return a row for each check and data set: false alarms, misses and what stayed open, each of how many."""
     grouped: dict[tuple[str, str], list[Judged]] = {}
     for one in found:
         grouped.setdefault((one.check, one.data), []).append(one)
     order = sorted(grouped, key=lambda pair: (CHECKS[pair[0]].rank, pair[1]))
-    return [
-        {"check": check, "data": data, **_row(CHECKS[check].forgetting, grouped[check, data])} for check, data in order
-    ]
+    return [_row(check, data, grouped[check, data]) for check, data in order]
 
 
-def _row(forgetting: bool, found: Sequence[Judged]) -> dict[str, str]:
+def _row(check: str, data: str, found: Sequence[Judged]) -> Rates:
     def share(kind: str, status: Status) -> str:
         own = [one for one in found if one.kind == kind and one.status in ("passed", "failed", "undecided")]
         total = sum(one.times for one in own)
         return f"{sum(one.times for one in own if one.status == status)} of {total}" if total else "–"
 
-    missed = {kind: share(kind, "passed") if forgetting else "–" for kind in KINDS if kind != "retrained"}
-    return {"false alarms": share("retrained", "failed"), "open": share("retrained", "undecided"), **missed}
+    asked = CHECKS[check].forgetting
+    missed = {kind: share(kind, "passed") if asked else "–" for kind in KINDS if kind != "retrained"}
+    return Rates(check, data, share("retrained", "failed"), share("retrained", "undecided"), missed)
 
 
-def as_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+def as_markdown(rows: Sequence[Rates]) -> str:
     """Return the table for docs/audit.md."""
     known = [kind for kind in KINDS if kind != "retrained"]
     heads = ["check", "data", "false alarms", "left open", *(f"misses: {kind}" for kind in known)]
-    keys = ["data", "false alarms", "open", *known]
-    cells = [[CHECKS[row["check"]].name, *(str(row[key]) for key in keys)] for row in rows]
+    cells = [
+        [CHECKS[row.check].name, row.data, row.false_alarms, row.open, *(row.missed[kind] for kind in known)]
+        for row in rows
+    ]
     ruler = "|" + "---|" * 2 + "---:|" * (len(heads) - 2)
     return "\n".join(["| " + " | ".join(heads) + " |", ruler, *("| " + " | ".join(one) + " |" for one in cells)]) + "\n"

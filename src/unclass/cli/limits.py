@@ -50,7 +50,7 @@ def limits(
         raise InputError("there is nothing to show; give files of earlier runs, or --original with --retrained")
     rows = rates(found)
     if json_:
-        give_json({"rows": rows})
+        give_json({"rows": [row.as_dict() for row in rows]})
         return
     say(as_markdown(rows))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unclass.audits.result import Verdict
 from unclass.erasing.job import Job
 from unclass.erasing.work import unlearned_in
 from unclass.errors import InputError
@@ -75,12 +76,12 @@ def forgotten(ledger: Ledger, erasure: Erasure, digest: str) -> Erasure:
     return erasure_by_id(ledger, erasure.id)
 
 
-def audited(ledger: Ledger, erasure: Erasure, digest: str, verdict: dict[str, Any]) -> Erasure:
+def audited(ledger: Ledger, erasure: Erasure, digest: str, verdict: Verdict) -> Erasure:
     """Write down what the audit found."""
     with ledger.writing() as database:
         database.execute(
             "INSERT OR REPLACE INTO audits VALUES (?, ?, ?, ?, ?)",
-            (erasure.id, digest, verdict["status"], verdict["sentence"], now()),
+            (erasure.id, digest, verdict.status, verdict.sentence, now()),
         )
         database.execute("UPDATE erasures SET step = 'audited' WHERE id = ?", (erasure.id,))
     return erasure_by_id(ledger, erasure.id)

@@ -8,7 +8,7 @@ from typing import Any
 
 from unclass.api import forget
 from unclass.arguments import engine_for, model_and_data
-from unclass.audits.result import Audit
+from unclass.audits.result import Audit, Verdict
 from unclass.audits.run import audit, name_roles
 from unclass.data import DataOptions, ImageData, Split, listed_rows
 from unclass.data.fingerprints import fingerprints
@@ -78,7 +78,7 @@ def forget_step(ledger: Ledger, request: Request, source: Version, job: Job, fol
     write_json(folder / "images.json", fingerprints(split_for(request, images).forget))
 
 
-def audit_step(ledger: Ledger, request: Request, source: Version, job: Job, folder: Path) -> dict[str, Any]:
+def audit_step(ledger: Ledger, request: Request, source: Version, job: Job, folder: Path) -> Verdict:
     """Write the audit into a folder and return its verdict."""
     settings = with_memory(settings_in(ledger, request.model), source)
     data, where, opening = read_settings(settings)
@@ -91,8 +91,7 @@ def audit_step(ledger: Ledger, request: Request, source: Version, job: Job, fold
         )  # fmt: skip
     found = replace(found, subject=replace(found.subject, request=request.id))
     found.save(folder / "audit.json")
-    verdict: dict[str, Any] = found.as_dict()["verdict"]
-    return verdict
+    return found.verdict
 
 
 def split_for(request: Request, images: ImageData) -> Split:
