@@ -18,7 +18,7 @@ from unclass.errors import InputError
 from unclass.forgotten import left_by
 from unclass.methods import DEFAULT_METHOD as DEFAULT_METHOD
 from unclass.methods import REFERENCE, Method
-from unclass.methods.configure import check, configure, name_of
+from unclass.methods.configure import configure, name_of, own_method
 from unclass.models import Classifier, Opening
 from unclass.models.any_model import HALF, device_of, inner
 from unclass.models.any_output import logits_of, looking, weight_dtype
@@ -283,7 +283,7 @@ def method_for(
     if not isinstance(method, str):
         if preset is not None or options:
             raise InputError(f"{method} has its options already; give preset and options with a method's name")
-        return check(method)
+        return own_method(method)
     if method == REFERENCE and preset is None:
         known = original_recipe(model, data.name)
         return configure(name_of(known), options={**vars(known), **options})

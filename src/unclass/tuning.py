@@ -19,7 +19,7 @@ from unclass.data import DataOptions, ImageData, load_data
 from unclass.data.sources import held_back
 from unclass.errors import Diverged, InputError
 from unclass.methods import Method
-from unclass.methods.configure import check, name_of, option_names, options_of, told_options
+from unclass.methods.configure import name_of, option_names, options_of, own_method, told_options
 from unclass.methods.lookup import find_method
 from unclass.metrics.evaluation import Evaluation
 from unclass.models import Classifier, load, save, weights_digest
@@ -130,7 +130,7 @@ def tune(
     labels = [images.classes[images.index(label)] for label in labels_of(classes)]
     if not labels:
         raise InputError(f"no class to forget was given; choose from: {', '.join(images.classes)}")
-    name = method if isinstance(method, str) else name_of(check(method))
+    name = method if isinstance(method, str) else name_of(own_method(method))
     original = _original(model, images, labels[0], folder, batch_size, engine, device)
     grid = _learning_rates(original, images, method, preset, options) if grid is None else grid
     for option, values in grid.items():

@@ -12,7 +12,7 @@ from unclass.data import ImageData, Split, listed_rows
 from unclass.errors import InputError
 from unclass.forgotten import left_by
 from unclass.methods import Method, Prepared
-from unclass.methods.configure import check, configure, name_of
+from unclass.methods.configure import configure, name_of, own_method
 from unclass.models import Classifier
 from unclass.running import check_needs
 
@@ -37,7 +37,7 @@ class Intent:
         if isinstance(self.method, str):
             configure(self.method, preset=self.preset, options=self.options)
         else:
-            check(self.method)
+            own_method(self.method)
 
 
 def find_split(model: nn.Module, data: ImageData, intent: Intent, method: Method) -> tuple[Split | None, list[Finding]]:

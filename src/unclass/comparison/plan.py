@@ -10,7 +10,7 @@ from unclass.data import ImageData, Split
 from unclass.errors import InputError
 from unclass.methods import REFERENCE as REFERENCE
 from unclass.methods import Method
-from unclass.methods.configure import check, configure, name_of, options_of
+from unclass.methods.configure import configure, name_of, options_of, own_method
 from unclass.methods.retrain import Retrain
 from unclass.running import Settings
 
@@ -77,7 +77,7 @@ class Plan:
 def choose(spec: str | Method, data_name: str) -> Method | None:
     """Return the method that `name` or `name@preset` stands for; None for the original."""
     if not isinstance(spec, str):
-        return check(spec)
+        return own_method(spec)
     name, _, preset = spec.partition("@")
     return None if name == ORIGINAL else configure(name, data=data_name, preset=preset or None)
 

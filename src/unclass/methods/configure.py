@@ -59,9 +59,14 @@ def explanations(kind: type[Method]) -> dict[str, str]:
     return {field.name: field.metadata.get("help", "") for field in fields(kind)}  # type: ignore[arg-type]
 
 
+def own_method(given: Any) -> Method:
+    """Return what a caller gave in place of a method's name; raise unless it is a method with allowed options."""
+    check_object(given)
+    return check(given)
+
+
 def check(method: Method) -> Method:
-    """Raise unless this is a method, every option of which has an allowed value: options are data."""
-    check_object(method)
+    """Raise unless every option has an allowed value; options are data, so this looks at their types alone."""
     for option, hint in get_type_hints(type(method)).items():
         if option in option_names(type(method)):
             check_value(getattr(method, option), hint, f"{name_of(method)} option {option}")
