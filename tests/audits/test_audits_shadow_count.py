@@ -58,3 +58,14 @@ def test_the_audit_says_how_many_and_trains_that_many(
     found = unclass.audit(path, model, digits, "3", engine=engine, shadow_minutes=5, tell=said.append)
     assert asked == [3] and said[0] == "U-LiRA: 3 pairs of shadow models, about 90 seconds each"
     assert found.check("u-lira").values["unlearned"] is not None
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"shadow": -1}, {"shadow": 10**30}, *({"shadow_minutes": one} for one in (-1, float("inf"), float("nan")))],
+)
+def test_numbers_without_sense_are_an_error_before_any_work(
+    given: dict[str, Any], model: Classifier, digits: ImageData, engine: Engine
+) -> None:
+    with pytest.raises(InputError, match=f"`{next(iter(given))}` .* is out of range; give at most 1024 shadow models"):
+        unclass.audit(model, model, digits, "3", engine=engine, **given)

@@ -8,6 +8,7 @@ from time import perf_counter
 from torch import nn
 
 from unclass.audits.next_steps import spoken
+from unclass.border.bounds import MOST_SHADOW_MODELS
 from unclass.data import Batches, ImageData, Split
 from unclass.errors import InputError
 from unclass.methods.method import cross_entropy
@@ -54,4 +55,4 @@ def affordable(minutes: float, seconds: float) -> int:
             f"{minutes:g} minutes are too few for U-LiRA: two pairs of shadow models take about "
             f"{spoken(LEAST * seconds)}; raise `shadow_minutes`"
         )
-    return count
+    return min(count, MOST_SHADOW_MODELS)

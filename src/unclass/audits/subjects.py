@@ -11,6 +11,7 @@ from unclass.arguments import Model, check_is_model, model_and_data
 from unclass.audits.next_steps import spoken
 from unclass.audits.shadow import Shadows, train_shadows
 from unclass.audits.shadow_count import affordable, pair_seconds
+from unclass.border.bounds import MOST_MINUTES, MOST_SHADOW_MODELS
 from unclass.compatibility import check_fit
 from unclass.data import DataOptions, ImageData, Split
 from unclass.errors import InputError
@@ -47,6 +48,10 @@ class Subjects:
         """
         if count and minutes:
             raise InputError("`shadow` and `shadow_minutes` both say how many shadow models to train; give one of them")
+        if not (0 <= count <= MOST_SHADOW_MODELS and 0 <= minutes <= MOST_MINUTES):
+            given = f"`shadow` {count}" if minutes == 0 else f"`shadow_minutes` {minutes:g}"
+            most = f"{MOST_SHADOW_MODELS} shadow models, or minutes up to a year ({MOST_MINUTES})"
+            raise InputError(f"{given} is out of range; give at most {most}")
         if self.shadow_models:
             return Shadows(self.shadow_models, [self.models[role] for role in self.models if "retrained" in role])
         if not count and not minutes:
