@@ -16,7 +16,7 @@ def test_one_step_equals_plain_sgd_on_a_retain_batch(model: Classifier, split: S
     data = TrainingData(Withheld("D_f"), Batches(split.retain, len(split.retain)), split.classes)
     tuned = Finetune(epochs=1, lr=0.03, weight_decay=0.01)(model, data, engine)
     x, y = next(iter(data.retain))
-    model.train()
+    model = engine.place(model.train())  # layers laid out as in `fit`: another layout rounds otherwise
     F.cross_entropy(model(x), y).backward()
     for (name, weight), new in zip(model.named_parameters(), tuned.parameters(), strict=True):
         assert weight.grad is not None
