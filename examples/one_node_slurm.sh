@@ -4,7 +4,8 @@
 #   apt-get install slurm-wlm munge        (Debian; as root)
 #   examples/one_node_slurm.sh FOLDER unclass compare digits --class 3 --cluster slurm --array 2 --out FOLDER/compare
 #
-# Everything lies in FOLDER. Exit code 77 says that Slurm cannot run here, and why.
+# Everything lies in FOLDER. Exit code 77 says that Slurm cannot run here, and why. When the script ends, is killed or
+# stopped by Ctrl-C, so do the command, every job and Slurm itself.
 set -euo pipefail
 
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
@@ -48,8 +49,21 @@ CONF
 export SLURM_CONF="$folder/slurm.conf"
 
 pids=()
-stop() { for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done; wait 2>/dev/null || true; }
+stop() {
+  trap - EXIT INT TERM HUP
+  for pid in ${command:-} ${watcher:-}; do kill "$pid" 2>/dev/null || true; done
+  scancel --signal=KILL --user=root 2>/dev/null || true # no job outlives its Slurm
+  scancel --user=root 2>/dev/null || true
+  for _ in $(seq 20); do
+    [ -n "$(squeue --noheader 2>/dev/null || true)" ] || break
+    sleep 0.5
+  done
+  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+  wait "${pids[@]}" 2>/dev/null || true
+}
 trap stop EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 munged --foreground --force --key-file="$folder/munge/key" --socket="$folder/munge/socket" \
   --pid-file="$folder/munge/pid" --log-file="$folder/munge/log" --seed-file="$folder/munge/seed" &
 pids+=($!)
@@ -64,4 +78,16 @@ for _ in $(seq 60); do
   sleep 1
 done
 [ "${state:-}" = idle ] || { echo "Slurm's node did not come up (${state:-no answer}); see $folder/slurmd.log" >&2; exit 77; }
-"$@"
+"$@" &
+command=$!
+# Whoever is killed outright cannot clean up: this looks after it.
+(
+  trap - EXIT INT TERM HUP
+  while kill -0 $$ 2>/dev/null; do sleep 1; done
+  stop
+) >/dev/null 2>&1 </dev/null &
+watcher=$!
+code=0
+wait "$command" || code=$?
+command=
+exit "$code"
