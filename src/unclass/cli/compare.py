@@ -42,6 +42,9 @@ def compare(
         str | None, typer.Option(help="Seeds of unlearning, each on every original; by default the original's own.")
     ] = None,
     original: Annotated[list[Path], typer.Option(help="Checkpoint for each seed; trained if not given.")] = [],
+    retrained: Annotated[
+        list[Path], typer.Option(help="Model retrained without a class, several times; the rest is retrained.")
+    ] = [],
     model: o.Model = None,
     model_set: o.ModelSet = [],
     preset: o.PresetName = None,
@@ -89,8 +92,9 @@ def compare(
         data, classes or None, o.names(methods) if methods else None,
         plan=plan, seeds=_seeds(seeds), unlearn_seeds=_seeds(unlearn_seeds), together=together or None, model=model,
         model_options=o.model_options(name, model_set) or None, preset=preset, recipe=o.method_options(set_) or None,
-        originals=original or None, out=out, batch_size=batch_size, audited=audit, jobs=jobs, threads=threads,
-        cluster=cluster, cluster_options={**written.get("cluster_options", {}), **asked} or None,
+        originals=original or None, retrained=retrained or None, out=out, batch_size=batch_size, audited=audit,
+        jobs=jobs, threads=threads, cluster=cluster,
+        cluster_options={**written.get("cluster_options", {}), **asked} or None,
         engine=o.with_progress(_over(written.get("engine"), engine, Engine()), json_),
         data_options=o.with_tracker(_over(written.get("data_options"), data_options, DataOptions()), json_), tell=tell,
     )  # fmt: skip

@@ -12,11 +12,12 @@ from unclass.comparison.claim import claimed
 from unclass.comparison.layout import Run
 from unclass.comparison.plan import REFERENCE, Plan
 from unclass.comparison.recording import check_kept, kept_cost, with_kept
+from unclass.comparison.retrained import given_retrained, known_cost
 from unclass.errors import Diverged, InputError
 from unclass.forgotten import left_by, mark_forgotten
 from unclass.methods import Method, Prepared
 from unclass.metrics import Evaluation
-from unclass.models import Classifier, save, weights_digest
+from unclass.models import Classifier, load, save, weights_digest
 from unclass.predictions import predict_sets, save_predictions
 from unclass.records import Record, read_record
 from unclass.running import describe_run, original_recipe, unlearn, with_findings
@@ -64,6 +65,8 @@ def _about(plan: Plan, cell: Cell, original: Classifier, method: Method | None, 
         describe_run(original, plan.data, split, method, settings, engine),
         kind="compare", label=cell.spec, original_seed=cell.seed,
     )  # fmt: skip
+    if (given := given_retrained(plan, cell)) is not None:
+        about = replace(about, options={"given": weights_digest(load(given))})
     return replace(about, identity=identity_of(about, _places(method)))
 
 
@@ -77,7 +80,11 @@ def _work(
     with Output(run.model, run.predictions, run.record, force=True, resume=resume, writes=writes) as output:
         try:
             model: Any = original
-            if method is not None:
+            given = given_retrained(plan, cell)
+            if given is not None:
+                model = load(given)
+                about = replace(about, cost=known_cost(given), weights=weights_digest(model))
+            elif method is not None:
                 outcome = unlearn(original, split, method, engine, settings)
                 model, cost = outcome.model, outcome.cost()
                 if isinstance(method, Prepared):

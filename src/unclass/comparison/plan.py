@@ -25,7 +25,9 @@ class Plan:
 
     `classes` are groups: each is forgotten at once, one group after the other. `seeds` are those of the originals and
     of retraining; every method runs on every original with each of the `unlearn_seeds`, or with the original's own.
-    Unless `strict`, a method that lacks what training should have kept for it stops nothing: what it yields says why.
+    Of `retrained` models each stands for retraining without the classes that its card lacks, in the order of the seeds;
+    what is not given is retrained. Unless `strict`, a method that lacks what training should have kept for it stops
+    nothing: what it yields says why.
     """
 
     data: ImageData
@@ -37,6 +39,7 @@ class Plan:
     model_options: Mapping[str, Any] = field(default_factory=dict)
     recipe: Retrain | None = None
     originals: Sequence[Path] = ()
+    retrained: Sequence[Path] = ()
     settings: Settings = field(default_factory=Settings)
     strict: bool = True
     unlearn_seeds: Sequence[int] = ()

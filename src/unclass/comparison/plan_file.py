@@ -31,8 +31,8 @@ TABLES = ("model_options", "recipe", "cluster_options")
 KINDS: dict[str, tuple[type, ...]] = {
     "data": (str,), "classes": (list, str, int), "methods": (list, str), "seeds": (list, int),
     "unlearn_seeds": (list, int), "together": (bool,), "model": (str,), "preset": (str,), "originals": (list,),
-    "out": (str,), "batch_size": (int,), "audited": (bool,), "jobs": (int,), "threads": (int,), "cluster": (str,),
-    "engine": (dict,), "data_options": (dict,), **dict.fromkeys(TABLES, (dict,)),
+    "retrained": (list,), "out": (str,), "batch_size": (int,), "audited": (bool,), "jobs": (int,), "threads": (int,),
+    "cluster": (str,), "engine": (dict,), "data_options": (dict,), **dict.fromkeys(TABLES, (dict,)),
 }  # fmt: skip
 ENGINE = ("device", "precision", "compile", "max_steps", "max_seconds")
 DATA = tuple(one.name for one in fields(DataOptions) if one.name not in ("progress", "classes", "shape", "only"))

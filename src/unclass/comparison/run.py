@@ -16,6 +16,7 @@ from unclass.comparison.plan import REFERENCE, Plan
 from unclass.comparison.plan_file import read_plan
 from unclass.comparison.recording import check_recorded
 from unclass.comparison.result import Comparison, Tell
+from unclass.comparison.retrained import matched
 from unclass.comparison.steps import steps
 from unclass.comparison.worker import Done, Worker
 from unclass.data import DataOptions
@@ -47,6 +48,7 @@ def compare(
     preset: str | None = None,
     recipe: Mapping[str, Any] | None = None,
     originals: Sequence[str | Path] | None = None,
+    retrained: Sequence[str | Path] | None = None,
     out: str | Path | None = None,
     batch_size: int | None = None,
     audited: bool | None = None,
@@ -63,7 +65,8 @@ def compare(
     `methods` are names, `name@preset`, `package.module:Class` or method objects; all of the table by default. Classes
     are forgotten one by one, or at once if `together`. `seeds` are those of originals and retraining (0 by default);
     each method runs with the same ones, or with all `unlearn_seeds` on each original. `originals` are checkpoints, one
-    for each seed; without them `model` is trained by the data set's `recipe`. Everything is kept in `out`.
+    for each seed; without them `model` is trained by the data set's `recipe`. `retrained` are checkpoints, each taken
+    for the classes that its card says it was trained without; what is missing is retrained. All is kept in `out`.
 
     `plan` is a TOML file with any of these; what is given here goes before it. `jobs` processes share the work, each
     with its part of the `threads`; `cluster` is `slurm` or `ray`, or a function from a worker to an executor of one's
@@ -73,9 +76,9 @@ def compare(
     """
     named = dict(
         data=data, classes=classes, methods=methods, seeds=seeds, unlearn_seeds=unlearn_seeds, together=together,
-        model=model, model_options=model_options, preset=preset, recipe=recipe, originals=originals, out=out,
-        batch_size=batch_size, audited=audited, jobs=jobs, threads=threads, cluster=cluster,
-        cluster_options=cluster_options, engine=engine, data_options=data_options,
+        model=model, model_options=model_options, preset=preset, recipe=recipe, originals=originals,
+        retrained=retrained, out=out, batch_size=batch_size, audited=audited, jobs=jobs, threads=threads,
+        cluster=cluster, cluster_options=cluster_options, engine=engine, data_options=data_options,
     )  # fmt: skip
     written = {} if plan is None else read_plan(Path(plan))
     asked = {**written, **{key: value for key, value in named.items() if value is not None}}
@@ -110,6 +113,7 @@ def make_plan(asked: Mapping[str, Any], options: DataOptions) -> Plan:
         asked.get("model_options") or {},
         recipe=training,
         originals=[Path(one) for one in asked.get("originals") or ()],
+        retrained=[Path(one) for one in asked.get("retrained") or ()],
         settings=Settings(0, asked.get("batch_size", 64), options.workers),
         unlearn_seeds=_seeds(asked.get("unlearn_seeds", ())),
     )
@@ -126,6 +130,7 @@ def compared(plan: Plan, executor: Executor | Engine, *, audited: bool = True, t
     """Carry out a plan, audit its methods and write tables, figures and report. An engine computes right here."""
     if plan.strict:
         check_recorded(plan)
+    matched(plan)
     where = Here(Worker(plan, executor)) if isinstance(executor, Engine) else executor
     order = cells_of(plan, audited=audited)
     found: dict[Cell, Done] = {}
