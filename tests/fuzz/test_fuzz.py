@@ -2,7 +2,7 @@
 
 Every kind of file that the command line reads is made once as it should be, and damaged in many ways. UNCLASS_FUZZ
 says how many times as many cases there are: 1 in the suite, more by `make fuzz`. A case goes by its kind and number, so
-that one that fails can be run again.
+that one that fails can be run again; UNCLASS_FUZZ_SEED draws others.
 """
 
 import io
@@ -32,6 +32,8 @@ from unclass.models import Opening, load
 from unclass.models.opening import weights_file
 
 TIMES = int(os.environ.get("UNCLASS_FUZZ", "1"))
+SEED = os.environ.get("UNCLASS_FUZZ_SEED", "0")
+DRAWN = "" if SEED == "0" else f"{SEED} "
 TIMERS = ((signal.SIGPROF, signal.ITIMER_PROF, 20), (signal.SIGALRM, signal.ITIMER_REAL, 180))
 MOST_BYTES = 2 << 30
 
@@ -63,7 +65,7 @@ class Campaign:
         for self.number in range(count * TIMES):
             self.kind = kind
             self.cases += 1
-            yield self.number, random.Random(f"{kind} {self.number}")
+            yield self.number, random.Random(f"{DRAWN}{kind} {self.number}")
 
     def taken_or_refused(self, work: Callable[[], object]) -> None:
         """Do something with a bad input: it works, or there is an InputError of one line."""
