@@ -1,9 +1,11 @@
 """Make a trained image classifier forget a class, and see how close that comes to retraining."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+# Nothing is imported here: `unclass` has to come to where Ctrl-C is one line before anything else. Type checkers take
+# TYPE_CHECKING for true, whoever defines it.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from unclass.api import evaluate, forget, record_of, train
     from unclass.audits.result import Audit
     from unclass.audits.run import audit
@@ -89,7 +91,9 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
+    from importlib import import_module
+
     for home, names in _HOMES.items():
         if name in names.split():
             return globals().setdefault(name, getattr(import_module(home), name))

@@ -1,14 +1,20 @@
-"""`unclass`, `python -m unclass`, and `torchrun -m unclass` for several processes."""
+"""`unclass`, `python -m unclass`, and `torchrun -m unclass` for several processes.
+
+Little is imported before Ctrl-C is looked after: until then it shows Python's own traceback.
+"""
 
 import os
 import signal
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 INTERRUPTED = 130
 
 
-def main() -> NoReturn:
+def main() -> "NoReturn":
     """Run a command and leave with its exit code. Ctrl-C is one line from the first moment on, imports included."""
     signal.signal(signal.SIGINT, _leave)
     from unclass.cli import run
@@ -19,7 +25,7 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
-def _leave(*_: object) -> NoReturn:
+def _leave(*_: object) -> "NoReturn":
     """Leave at once: nothing has begun, and an exception would come out of a half-imported library as another one."""
     os.write(2, b"error: interrupted; run the same command again to go on\n")
     os._exit(INTERRUPTED)

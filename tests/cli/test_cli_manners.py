@@ -122,6 +122,14 @@ def test_interruption_of_the_first_import_is_one_line(tmp_path: Path) -> None:
     assert error == "error: interrupted; run the same command again to go on\n"
 
 
+def test_nothing_but_signal_is_imported_before_an_interruption_is_one_line() -> None:
+    script = "import re, sys; had = set(sys.modules); import unclass.__main__; print(*sorted(set(sys.modules) - had))"
+    found = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(SOURCE)}, capture_output=True, text=True
+    )
+    assert found.stdout.split() == ["signal", "unclass", "unclass.__main__"]
+
+
 @pytest.mark.parametrize("arguments", [("--help",), ("verify", "--help"), ("methods", "--json")])
 def test_closed_pipe_is_silent(arguments: tuple[str, ...]) -> None:
     read, write = os.pipe()
