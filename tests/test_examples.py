@@ -13,6 +13,7 @@ WRITES = {
     "training_for_amnesiac": ["--updates", "new"],
     "trade_off": ["--values", "5e-3", "--out", "new.png"],
     "own_method": ["--out", "new.safetensors"],
+    "own_scheduler": ["--out", "new"],
 }
 
 
@@ -36,7 +37,7 @@ def test_every_example_is_run_here_and_listed():
     assert all(f"python examples/{name}.py" in listed for name in scripts)
 
 
-LONG = ("resnet_on_a_folder", "transformers_vit")
+LONG = ("resnet_on_a_folder", "transformers_vit", "own_scheduler")
 
 
 @pytest.mark.parametrize(
