@@ -1,3 +1,4 @@
+import pytest
 import torch
 from torch.nn import functional as F
 
@@ -17,15 +18,17 @@ def test_the_noise_is_taken_least_for_the_class(model, split, engine):
     assert loss[1] > loss[0] + 3
 
 
-def test_the_noise_goes_the_way_of_adam(model, split, engine):
+@pytest.mark.parametrize("size", ["mean", "sum"])
+def test_the_noise_goes_the_way_of_adam(model, split, engine, size):
     x, _ = next(iter(Batches(split.retain, 8)))
     torch.manual_seed(0)
-    found = Unsir(noises=4, noise_steps=3).noise(model.eval(), x, (3,), engine).source
+    found = Unsir(noises=4, noise_steps=3, noise_size=size).noise(model.eval(), x, (3,), engine).source
     torch.manual_seed(0)
     n = torch.randn(4, 1, 8, 8).requires_grad_(True)
     first, second, y = torch.zeros_like(n), torch.zeros_like(n), torch.full((4,), 3)
     for step in range(1, 4):
-        loss = -F.cross_entropy(model(n), y) + 0.1 * n.square().mean()
+        norms = n.square().mean() if size == "mean" else sum(one.square().sum() for one in n) / len(n)
+        loss = -F.cross_entropy(model(n), y) + 0.1 * norms
         (gradient,) = torch.autograd.grad(loss, n)
         with torch.no_grad():
             first = 0.9 * first + 0.1 * gradient

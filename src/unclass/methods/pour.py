@@ -23,7 +23,8 @@ class Pour(Method):
     Under neural collapse w_t is the direction of the class's features, and P takes it away and nothing else. With
     `form` = `projection` the head does it: its rows become W P, features and their knowledge stay, and the logit of the
     class is its bias. Of several classes P projects out the span of their rows. The paper's learning rate is not known
-    to us, so there is no preset of its settings. The head is left as it is (its loss gives it no gradient).
+    to us, so there is no preset of its settings, and the loss is a mean over images where its formula has their sum.
+    The head is left as it is (its loss gives it no gradient).
     """
 
     form: Literal["loss", "projection"] = option("loss", "loss: train the features; projection: the head, in one step")

@@ -23,7 +23,8 @@ class Scrub(Method):
 
     "Towards Unbounded Machine Unlearning" (Kurmanji et al. 2023), Eq. 3 as its authors train it: an epoch is all of
     D_f, then all of D_r, and D_f has its turn in the first `ascent_epochs` only. KL at temperature T is times T².
-    Published are α = 0.5, γ = 1, T from 2 to 4, three epochs of ascent of 5 to 10, Adam at 5e-4 or SGD at 0.01.
+    Published are α = 0.5, γ = 1, T from 2 to 4, three epochs of ascent of 5 to 10, Adam at 5e-4 (AdamW here, whose
+    weight decay is apart from the gradient) or SGD at 0.01.
     Batches of both sets have one size here, where the released code takes larger ones of D_f, so that D_f gets fewer
     steps there. Rewinding (SCRUB+R) is left out: it is against membership attacks on single images, not for classes.
     """
