@@ -39,6 +39,7 @@ def test_methods_may_have_options(tmp_path: Path) -> None:
     [
         ("clases = ['3']", "unknown key 'clases'.*did you mean classes"),
         ("seeds = [0.5]", "seeds in .* holds 0.5; give whole numbers"),
+        ("classes = [3.5]", "classes in .* holds 3.5; give names or indices"),
         ("jobs = 0", "jobs in .* is 0; use 1 or more"),
         ("together = 1", "together in .* is int, not bool"),
         ("batch_size = true", "batch_size in .* is bool, not int"),

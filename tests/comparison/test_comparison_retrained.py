@@ -10,8 +10,8 @@ from unclass.comparison.audits import audit_runs
 from unclass.comparison.drive import run_plan
 from unclass.comparison.plan import REFERENCE, Plan
 from unclass.comparison.retrained import matched
-from unclass.comparison.run import compared
-from unclass.data import ImageData
+from unclass.comparison.run import compare, compared, make_plan
+from unclass.data import DataOptions, ImageData
 from unclass.errors import InputError
 from unclass.models import Classifier, save, weights_digest
 from unclass.records import Cost, Record
@@ -112,3 +112,14 @@ def test_another_reference_than_the_one_of_an_earlier_call_is_refused(
     other.network.load_state_dict(weights, strict=False)
     with pytest.raises(InputError, match="other settings"):
         list(run_plan(replace(plan, methods=[], retrained=[save(other, tmp_path / "b.safetensors")]), engine))
+
+
+@pytest.mark.parametrize("name", ["originals", "retrained"])
+def test_what_is_no_path_is_told_in_one_line(name: str, given: Path) -> None:
+    chosen: dict[str, Any] = {name: [given, 1]}
+    with pytest.raises(InputError, match=f"`{name}` holds 1; give paths of checkpoints"):
+        compare("digits", "3", "delete", **chosen)
+
+
+def test_one_path_need_not_stand_in_a_list(given: Path) -> None:
+    assert make_plan({"data": "digits", "classes": "3", "retrained": str(given)}, DataOptions()).retrained == [given]

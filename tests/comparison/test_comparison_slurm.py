@@ -40,7 +40,14 @@ def test_slurm_runs_a_comparison_as_job_arrays(tmp_path: Path) -> None:
 def test_no_job_outlives_a_slurm_that_is_killed(tmp_path: Path, how: signal.Signals) -> None:
     beats = tmp_path / "beats"  # a job that says every half second that it is there
     job = f"while true; do date +%N >{beats}; sleep 0.5; done"
-    command = ["bash", str(SCRIPT), str(tmp_path / "slurm"), "bash", "-c", f"sbatch --output=/dev/null --wrap '{job}'; sleep 100"]
+    command = [
+        "bash",
+        str(SCRIPT),
+        str(tmp_path / "slurm"),
+        "bash",
+        "-c",
+        f"sbatch --output=/dev/null --wrap '{job}'; sleep 100",
+    ]
     script = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for _ in range(400):
         if beats.is_file() or script.poll() is not None:

@@ -51,7 +51,7 @@ def read_plan(path: Path) -> dict[str, Any]:
             words = " or ".join(kind.__name__ for kind in KINDS[key])
             raise InputError(f"{key} in {path} is {type(value).__name__}, not {words}; correct it")
     found = dict(content)
-    _check_numbers(found, path)
+    _check_lists(found, path)
     if "model" in found:
         _no_code(found["model"], "model", path)
     if "methods" in found:
@@ -64,12 +64,15 @@ def read_plan(path: Path) -> dict[str, Any]:
     return found
 
 
-def _check_numbers(found: Mapping[str, Any], path: Path) -> None:
+def _check_lists(found: Mapping[str, Any], path: Path) -> None:
     for key in ("seeds", "unlearn_seeds"):
         given = found.get(key, [])
         for one in given if isinstance(given, list) else [given]:
             if not isinstance(one, int) or isinstance(one, bool):
                 raise InputError(f"{key} in {path} holds {one!r}; give whole numbers, such as [0, 1]")
+    for one in found["classes"] if isinstance(found.get("classes"), list) else []:
+        if not isinstance(one, str | int) or isinstance(one, bool):
+            raise InputError(f"classes in {path} holds {one!r}; give names or indices")
     for key in ("batch_size", "jobs", "threads"):
         if found.get(key, 1) < 1:
             raise InputError(f"{key} in {path} is {found[key]}; use 1 or more")

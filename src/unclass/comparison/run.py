@@ -47,8 +47,8 @@ def compare(
     model_options: Mapping[str, Any] | None = None,
     preset: str | None = None,
     recipe: Mapping[str, Any] | None = None,
-    originals: Sequence[str | Path] | None = None,
-    retrained: Sequence[str | Path] | None = None,
+    originals: str | Path | Sequence[str | Path] | None = None,
+    retrained: str | Path | Sequence[str | Path] | None = None,
     out: str | Path | None = None,
     batch_size: int | None = None,
     audited: bool | None = None,
@@ -112,8 +112,8 @@ def make_plan(asked: Mapping[str, Any], options: DataOptions) -> Plan:
         asked.get("model") or DEFAULT_MODELS.get(images.name, "resnet-18"),
         asked.get("model_options") or {},
         recipe=training,
-        originals=[Path(one) for one in asked.get("originals") or ()],
-        retrained=[Path(one) for one in asked.get("retrained") or ()],
+        originals=_paths("originals", asked),
+        retrained=_paths("retrained", asked),
         settings=Settings(0, asked.get("batch_size", 64), options.workers),
         unlearn_seeds=_seeds(asked.get("unlearn_seeds", ())),
     )
@@ -151,6 +151,16 @@ def compared(plan: Plan, executor: Executor | Engine, *, audited: bool = True, t
         with Lock(plan.out, folder=True, wait=SAVING_SECONDS):  # others may have come to the end of the same plan
             result.save()
     return result
+
+
+def _paths(name: str, asked: Mapping[str, Any]) -> list[Path]:
+    """Return paths, one or several, as a list."""
+    given = asked.get(name) or ()
+    several = [given] if isinstance(given, str | Path) else list(given)
+    for one in several:
+        if not isinstance(one, str | Path):
+            raise InputError(f"`{name}` holds {repr(one)[:80]}; give paths of checkpoints")
+    return [Path(one) for one in several]
 
 
 def _seeds(given: int | Sequence[int]) -> list[int]:
