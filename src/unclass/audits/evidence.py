@@ -125,3 +125,4 @@ class Provenance:
     seconds: Mapping[str, float] = field(default_factory=dict)
     when: str = ""
     by: str = ""
+    precision: str = ""

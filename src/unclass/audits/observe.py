@@ -1,6 +1,7 @@
 """Looking at each model once for each set of images; every check works on what was seen."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,8 +11,9 @@ from torch import Tensor, nn
 from unclass.audits.layers import LAYER_IMAGES, LAYER_SETS, Layers
 from unclass.data import Batches, ImageSet, Split
 from unclass.metrics.attack_success import balanced_sample
-from unclass.models.head import Head, find_head, head_inputs
+from unclass.models.head import Head, find_head, head_inputs, in_full
 from unclass.predictions import LOOKING_BATCH, Predictions
+from unclass.progress import silent
 from unclass.training.engine import Engine
 
 # Images of each set that are looked at. More of D_r and D_f change no check: the noise comes from the test images.
@@ -109,6 +111,19 @@ def observe_head(model: nn.Module, original: Observation, split: Split, engine: 
     return Observation(predictions, original.features, weight, bias, original.layers)
 
 
+def suited(engine: Engine, models: Iterable[nn.Module], split: Split) -> Engine:
+    """Return an engine that all models can be looked at with: some operations know 32 bits only."""
+    if engine.precision == "float32":
+        return engine
+    quiet, few = replace(engine, progress=silent), split.forget.select(torch.arange(min(2, len(split.forget))))
+    try:
+        for model in models:
+            look(quiet.place(deepcopy(model)), few, quiet)
+    except (RuntimeError, TypeError):
+        return replace(engine, precision="float32")
+    return engine
+
+
 def one_image(split: Split, engine: Engine) -> Tensor:
     """Return a batch of one forgotten image, to find layers with."""
     return engine.move(*next(iter(Batches(split.forget.select(torch.arange(1)), 1))))[0]
@@ -117,17 +132,17 @@ def one_image(split: Split, engine: Engine) -> Tensor:
 def look(model: nn.Module, images: ImageSet, engine: Engine, batch_size: int = LOOKING_BATCH) -> Predictions:
     """Return a model's predictions on images, without its features."""
     with torch.no_grad():
-        return _look(model.eval(), None, Batches(images, batch_size), engine)[0]
+        head = find_head(model.eval(), engine.move(*next(iter(Batches(images, 1))))[0])
+        return _look(model, head, Batches(images, batch_size), engine)[0]
 
 
-def _look(model: nn.Module, head: Head | None, batches: Batches, engine: Engine) -> tuple[Predictions, Tensor]:
+def _look(model: nn.Module, head: Head, batches: Batches, engine: Engine) -> tuple[Predictions, Tensor]:
+    """Look in the engine's precision, but for the head: logits in half of the digits would be tied."""
     logits, labels, features = [], [], []
-    for x, y in engine.stream(batches):
-        if head is None:
-            logits.append(model(x).float().cpu())
-        else:
+    with engine.arithmetic(), in_full(head.module, engine.device):
+        for x, y in engine.stream(batches):
             with head_inputs(head) as seen:
                 logits.append(model(x).float().cpu())
             features.append(seen[-1].flatten(1).float().cpu())
-        labels.append(y.cpu())
-    return Predictions(torch.cat(logits), torch.cat(labels)), torch.cat(features) if features else torch.empty(0)
+            labels.append(y.cpu())
+    return Predictions(torch.cat(logits), torch.cat(labels)), torch.cat(features)

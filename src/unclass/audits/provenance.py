@@ -96,7 +96,8 @@ def cost_section(models: Mapping[str, nn.Module], about: About) -> dict[str, Cos
     }
 
 
-def provenance_section(data: ImageData, seed: int, seconds: Mapping[str, float]) -> Provenance:
+def provenance_section(data: ImageData, seed: int, seconds: Mapping[str, float], precision: str = "") -> Provenance:
     """Return everything needed to run the audit again, and when it ran. Who ran it is for the caller to say."""
     known, now = environment(), datetime.now(UTC).isoformat(timespec="seconds")
-    return Provenance(command(), known.versions, known.hardware, seed, data.describe(), dict(seconds), now)
+    said, machine = dict(seconds), known.hardware
+    return Provenance(command(), known.versions, machine, seed, data.describe(), said, now, precision=precision)

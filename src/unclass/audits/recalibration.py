@@ -39,8 +39,9 @@ def recalibrate(
         layer.momentum = None  # the plain average over all batches
         layer.train()  # and nothing else: dropout stays off
     rows = torch.randperm(len(retain), generator=torch.Generator().manual_seed(seed))[:images]
-    for x, _ in engine.stream(Batches(retain.select(rows), BATCH)):
-        copy(x)
+    with engine.arithmetic():
+        for x, _ in engine.stream(Batches(retain.select(rows), BATCH)):
+            copy(x)
     return copy.eval()
 
 

@@ -22,7 +22,7 @@ from unclass.audits.closeness import (
 from unclass.audits.decision_space import decision_space
 from unclass.audits.examine import Examination, examine
 from unclass.audits.next_steps import Known
-from unclass.audits.observe import is_sample, look, sample_split
+from unclass.audits.observe import is_sample, look, sample_split, suited
 from unclass.audits.privacy import attack, membership_section, privacy_measures
 from unclass.audits.provenance import (
     cost_section,
@@ -115,6 +115,7 @@ def audit(
         # Copies: whatever the checks do to modes, layout and device, the caller's models never see it.
         copies = {role: deepcopy(model) for role, model in subjects.models.items()}
         models = {role: usable(model, data, where=f"the {role} model") for role, model in copies.items()}
+        engine = suited(engine, models.values(), whole)
         reading = subjects.workers if workers is None else workers
         names = [data.classes[index] for index in whole.classes]
         for line in said_at_once(models_section(models, known), names, data.classes):
@@ -197,7 +198,7 @@ def _audit(
         similarity_section(seen),
         noise(measures, seen),
         cost_section(models, about),
-        provenance_section(data, seed, watch.seconds),
+        provenance_section(data, seed, watch.seconds, engine.precision),
     )
 
 

@@ -15,7 +15,7 @@ from unclass.training.engine import Engine
 STATUS_CODES: dict[Outcome, int] = {"passed": 0, "passed without reference": 3, "failed": 1, "undecided": 1}
 
 
-@o.taking(data_options=o.data_options, opening=o.opening_options, engine=o.device_option)
+@o.taking(data_options=o.data_options, opening=o.opening_options, engine=o.looking_options)
 def audit(
     *,
     data_options: DataOptions,

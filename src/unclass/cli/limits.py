@@ -19,7 +19,7 @@ from unclass.training.engine import Engine
 SCHEMA = "unclass-error-rates-1"
 
 
-@o.taking(data_options=o.data_options, opening=o.opening_options, engine=o.device_option)
+@o.taking(data_options=o.data_options, opening=o.opening_options, engine=o.looking_options)
 def limits(
     *,
     data_options: DataOptions,

@@ -128,7 +128,9 @@ BatchSize = Annotated[int, typer.Option(help="Images in a batch.", min=1, max=MO
 Device = Annotated[str, typer.Option(help="cpu or cuda.", rich_help_panel=_ENGINE)]
 Precision = Annotated[
     str,
-    typer.Option(help=f"Of training: auto (bfloat16 if native), {', '.join(PRECISIONS)}.", rich_help_panel=_ENGINE),
+    typer.Option(
+        help=f"Of training and audits: auto (bfloat16 if native), {', '.join(PRECISIONS)}.", rich_help_panel=_ENGINE
+    ),
 ]
 Compile = Annotated[bool, typer.Option("--compile", help="Slow start, then faster.", rich_help_panel=_ENGINE)]
 MaxSteps = Annotated[int | None, typer.Option(help="Stop after so many steps.", min=1, rich_help_panel=_ENGINE)]
@@ -185,6 +187,11 @@ def engine_options(
 def device_option(device: Device = "cpu") -> Engine:
     """The option of computing without training."""
     return Engine(device, "float32")
+
+
+def looking_options(device: Device = "cpu", precision: Precision = "auto") -> Engine:
+    """The options of an audit: it looks and trains a little, and what it finds lies in neither's last digits."""
+    return Engine(device, precision)
 
 
 def taking(**groups: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

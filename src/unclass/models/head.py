@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from unclass.errors import InputError, unknown
-from unclass.models.any_output import looking
+from unclass.models.any_output import looking, weight_dtype
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +120,28 @@ def head_inputs(head: Head) -> Iterator[list[Tensor]]:
         yield seen
     finally:
         hook.remove()
+
+
+@contextmanager
+def in_full(layer: nn.Module, device: str) -> Iterator[None]:
+    """Let one layer compute in the precision of its weights, whatever the precision of what is around it."""
+    kind, weights = torch.device(device).type, weight_dtype(layer)
+    outside: list[torch.autocast] = []
+
+    def enter(_: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        outside.append(torch.autocast(kind, enabled=False))
+        outside[-1].__enter__()
+        return tuple(one.to(weights) if isinstance(one, Tensor) and one.is_floating_point() else one for one in args)
+
+    def leave(_: nn.Module, __: tuple[Any, ...], ___: Any) -> None:
+        outside.pop().__exit__(None, None, None)
+
+    hooks = [layer.register_forward_pre_hook(enter), layer.register_forward_hook(leave, always_call=True)]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 @contextmanager
