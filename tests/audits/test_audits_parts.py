@@ -21,7 +21,7 @@ from unclass.audits.limits import (
     within,
 )
 from unclass.audits.next_steps import Known
-from unclass.audits.observe import look, observe, observe_head, sample_split
+from unclass.audits.observe import look, observe, observe_head, sample_split, suited
 from unclass.audits.provenance import said_at_once
 from unclass.audits.recalibration import CURVE, recalibrate, recalibration_curve
 from unclass.audits.result import AuditedModel
@@ -125,8 +125,8 @@ def test_probes_find_a_class_that_stands_apart_and_not_one_that_does_not(gap: fl
 def test_the_same_reading_has_no_noise_beside_itself_and_another_one_has() -> None:
     one, other = (probe.nearest_mean(*apart(gap)) for gap in (2.0, 1.0))
     assert one.deviation(one) == 0 < one.deviation(other)
-    assert one.hits.shape == (probe.ONE_SHOT_DRAWS, 60)
-    assert one.hits.isnan().sum(dim=1).tolist() == [1] * probe.ONE_SHOT_DRAWS  # an image is not read from itself
+    assert one.hits.shape == (30, 60)
+    assert one.hits.isnan().sum(dim=1).tolist() == [1] * 30  # an image is not read from itself
 
 
 def apart(gap: float) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
@@ -226,6 +226,77 @@ def test_the_images_that_decide_a_share_are_just_enough(right: int, count: int, 
 def test_with_hardly_an_image_no_fewer_than_ten_are_asked_for() -> None:
     one = Measure.of("own-logit", well_below_original(0.99), {"unlearned": 0.2}, {"unlearned": (0.0, 1.0)}, 1)
     assert one.more_images() == 9
+
+
+def test_images_that_the_audit_would_not_look_at_are_not_asked_for() -> None:
+    one = share_measure("recalibration", at_most_chance(10), {"unlearned": 0.09}, 500, most=500)
+    assert one.judge("unlearned") == "undecided" and one.more_images() is None
+    assert "the 500 training images of the class that the audit looks at" in decide([one], [], ["deer"]).sentence
+    free = share_measure("recalibration", at_most_chance(10), {"unlearned": 0.09}, 500)
+    assert free.more_images() == pytest.approx(2800, rel=0.1)  # 1.96² · .09 · .91 / .01² = 3,146 in all, and skew
+
+
+def test_chance_never_lets_everything_pass() -> None:
+    assert no_advantage(100, 5)([]).threshold == no_advantage(3, 3)([]).threshold == 0.3
+
+
+def test_a_limit_that_shrinks_with_the_noise_is_asked_again_for_more_images() -> None:
+    def with_images(_: str, count: int) -> tuple[float, float]:
+        return 0.2 - 1 / count**0.5, 0.2 + 1 / count**0.5
+
+    def limit(count: int) -> float:
+        return 2.5 / count**0.5
+
+    one = Measure.of(
+        "population-attack", no_advantage(140, 36), {"unlearned": 0.2}, {"unlearned": with_images("", 100)}, 100, "",
+        with_images, limit_with=limit,
+    )  # fmt: skip
+    assert one.judge("unlearned") == "undecided"
+    more = one.more_images()
+    assert more is not None and with_images("", 100 + more)[0] > limit(100 + more)  # it fails then, as it should
+    assert 0.2 * (100 + more) ** 0.5 == pytest.approx(3.5, abs=0.1)
+
+
+def test_a_class_is_read_from_each_of_its_images_once() -> None:
+    labels = torch.tensor([4] * 30 + [7] * 20)
+    rows = probe.one_of_each(labels, seed=0)
+    assert rows.shape == (20, 2) and (labels[rows] == torch.tensor([4, 7])).all()
+    assert len(rows.flatten().unique()) == 40
+
+
+def test_more_images_leave_the_noise_of_the_labelled_ones() -> None:
+    one, other = (probe.nearest_mean(*apart(gap)) for gap in (2.0, 1.0))
+    known, many = one.deviation(other), one.deviation(other, 10**9)
+    assert 0 < many < known and one.deviation(other, one.hits.shape[1]) == known
+
+
+def test_looking_in_half_the_digits_keeps_the_head_in_full(model: Classifier, split: Split, engine: Engine) -> None:
+    low = Engine(precision="bfloat16")
+    exact, seen = observe(model, split, engine), observe(model, split, low)
+    logits, found = (one.predictions["retain_test"].logits for one in (exact, seen))
+    assert not torch.equal(logits, found) and torch.allclose(logits, found, atol=0.05 * float(logits.abs().max()))
+    assert torch.allclose(
+        seen.features["forget"] @ seen.head_weight.T + seen.head_bias, seen.predictions["forget"].logits, atol=1e-3
+    )
+    assert len(found[:, 0].unique()) > 0.9 * len(logits[:, 0].unique())  # 8 bits of a logit would be tied
+    assert not torch.is_autocast_enabled("cpu")
+
+
+def test_a_network_that_knows_32_bits_only_is_looked_at_in_these(model: Classifier, split: Split) -> None:
+    class Fussy(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = model
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if torch.is_autocast_enabled("cpu"):
+                raise RuntimeError("expected scalar type Float but found BFloat16")
+            return self.network(x)
+
+    low = Engine(precision="bfloat16")
+    assert suited(low, [model], split) is low
+    assert suited(low, [model, Fussy()], split).precision == "float32"
+    assert not torch.is_autocast_enabled("cpu")
 
 
 def measure(name: str, carries: bool = True, **values: float) -> Measure:

@@ -28,7 +28,8 @@ class Measure:
     """A figure of every role. `limit` is given the retrained models' figures, which may be none.
 
     A figure whose 95 % interval lies beyond the limit fails, one whose interval lies within passes, and between the two
-    it is undecided: more `images` would tell.
+    it is undecided: more `images` would tell, up to the `most` that the audit looks at (0: all). A limit that follows
+    the noise is what `limit_with` says for so many.
     """
 
     kind: Kind
@@ -38,6 +39,8 @@ class Measure:
     images: int = 0
     note: str = ""
     with_images: Callable[[str, int], Interval] | None = None  # a role's interval, if its figure stays, of so many
+    most: int = 0
+    limit_with: Callable[[int], float] | None = None
 
     @classmethod
     def of(
@@ -49,9 +52,13 @@ class Measure:
         images: int = 0,
         note: str = "",
         with_images: Callable[[str, int], Interval] | None = None,
+        *,
+        most: int = 0,
+        limit_with: Callable[[int], float] | None = None,
     ) -> "Measure":
         """Return the figures of the check with this key."""
-        return cls(CHECKS[key], limit, values, intervals or {}, images, note, with_images)
+        found = intervals or {}
+        return cls(CHECKS[key], limit, values, found, images, note, with_images, most, limit_with)
 
     @property
     def key(self) -> str:
@@ -84,7 +91,10 @@ class Measure:
         return "passed" if high <= threshold else "failed" if low > threshold else "undecided"
 
     def more_images(self, role: str = "unlearned") -> int | None:
-        """Return how many more images would decide an undecided check, if the figure stays where it is."""
+        """Return how many more images would decide an undecided check, if the figure stays where it is.
+
+        None where none would, or more than the audit looks at.
+        """
         value, threshold = self.values.get(role), self.limit(self.references()).threshold
         if value is None or threshold is None or self.judge(role) != "undecided":
             return None
@@ -93,9 +103,12 @@ class Measure:
             below = value < threshold
             more = images_needed(value, self.intervals[role][1 if below else 0], threshold, self.images)
         else:
-            total = first_enough(lambda n: self._beside(resized(role, n), threshold) != "undecided", self.images)
+            allowed = self.limit_with or (lambda _: threshold)
+            total = first_enough(lambda n: self._beside(resized(role, n), allowed(n)) != "undecided", self.images)
             more = None if total is None else total - self.images
-        return None if more is None else max(more, LEAST_IMAGES - self.images)
+        if more is None or (self.most and self.images + more > self.most):
+            return None
+        return max(more, LEAST_IMAGES - self.images)
 
     def reference(self) -> float | None:
         """Return the mean figure of the retrained models."""

@@ -16,10 +16,10 @@ def beyond(one: Measure, role: str = "unlearned") -> str:
     if one.judge(role) != "undecided":
         return words
     more = one.more_images(role)
-    needed = (
-        "no number of images would decide it" if more is None else f"about {more:,} more {images(one)} would decide"
-    )
-    return f"{words}; {needed}"
+    if more is not None:
+        return f"{words}; about {more:,} more {images(one)} would decide"
+    looked = f"the {one.most:,} {images(one)} that the audit looks at, at most, would not decide it"
+    return f"{words}; {looked if one.most else 'no number of images would decide it'}"
 
 
 def images(one: Measure) -> str:

@@ -9,10 +9,10 @@ from unclass.audits.observe import Observation
 from unclass.audits.probe import few
 from unclass.metrics.cka import debiased_cka_of, gram
 from unclass.metrics.information import label_information
-from unclass.metrics.intervals import normal_interval
+from unclass.metrics.intervals import student_interval
 
 DRAWS, ALPHA = 10, 0.5
-MOST, BLOCKS, LEAST = 200, 10, 4
+MOST, BLOCKS, LEAST = 500, 20, 4
 
 
 def prototype_attack(
@@ -73,7 +73,7 @@ class Alike:
 def alike(one: Observation, other: Observation) -> Alike | None:
     """Return the debiased linear CKA of the penultimate features of the class's images; None with fewer than eight.
 
-    The interval is the jackknife's over blocks of images.
+    The interval is the jackknife's over blocks of images, with Student's t: few blocks do not know their own noise.
     """
     features = [torch.cat([seen.features[name][:MOST] for name in ("forget_test", "forget")]) for seen in (one, other)]
     count = min(map(len, features))
@@ -85,7 +85,7 @@ def alike(one: Observation, other: Observation) -> Alike | None:
     kept = [torch.nonzero(blocks != block).flatten() for block in blocks.unique()]
     left = torch.tensor([debiased_cka_of(*(kernel[rows][:, rows] for kernel in kernels)) for rows in kept])
     deviation = float(((len(left) - 1) / len(left) * (left - left.mean()).square().sum()).sqrt())
-    low, high = normal_interval(value, deviation)
+    low, high = student_interval(value, deviation, len(left) - 1)
     return Alike(value, (low, min(1.0, high)), count)
 
 

@@ -12,7 +12,7 @@ from unclass.metrics.population import auc_noise
 LEAST_GAP = 0.05
 HARM = 0.03
 TENTH = 0.1
-ADVANTAGE, DEVIATIONS = 0.05, 5
+ADVANTAGE, DEVIATIONS, WIDEST = 0.05, 5, 0.3
 LEAST_STEP, BACK = 0.03, 0.2
 SUREST = 0.9995  # the largest AUC that a few hundred images tell from 1
 SAME, RETRAINED = 0.97, 0.95
@@ -98,8 +98,13 @@ def no_advantage(members: int, others: int) -> Rule:
 
     Whoever never saw the class cannot tell its training images from its test images: no retrained model needed.
     """
-    allowed = max(ADVANTAGE, DEVIATIONS * auc_noise(members, others))
-    return lambda _: Limit(allowed, f"five deviations of chance with {members:,} + {others:,} images, at least 0.05")
+    reason = f"five deviations of chance with {members:,} + {others:,} images, at least {ADVANTAGE}, at most {WIDEST}"
+    return lambda _: Limit(allowed_advantage(members, others), reason)
+
+
+def allowed_advantage(members: int, others: int) -> float:
+    """Return that limit; with a handful of images chance alone would let anything pass, hence at most 0.3."""
+    return min(WIDEST, max(ADVANTAGE, DEVIATIONS * auc_noise(members, others)))
 
 
 def within(distance: float) -> Rule:

@@ -7,9 +7,9 @@ import torch
 from unclass.audits.check import Measure, is_retrained
 from unclass.audits.evidence import Membership, RocCurve
 from unclass.audits.examine import Examination
-from unclass.audits.limits import UNMEASURED, informative, no_advantage, within
+from unclass.audits.limits import UNMEASURED, allowed_advantage, informative, no_advantage, within
 from unclass.audits.neighbour_attack import neighbour_attack
-from unclass.audits.observe import Observation
+from unclass.audits.observe import LARGEST_SETS, Observation
 from unclass.audits.utility import nearest_classes
 from unclass.metrics import attack_success_rate, auc_interval
 from unclass.metrics.own_logit import rank_from_below
@@ -29,6 +29,10 @@ def attack(seen: Examination) -> dict[str, dict[str, Roc]]:
 def privacy_measures(seen: Examination, curves: Curves, seed: int) -> list[Measure]:
     """Return the checks on privacy."""
     members, others = len(seen.split.forget), len(seen.split.forget_test)
+
+    def with_images(role: str, images: int) -> tuple[float, float]:
+        return advantage_interval(seen.observations[role], images)
+
     rates = {role: asr(one, seed) for role, one in seen.observations.items()}
     tpr = {role: max(curve.tpr_at_1_fpr for curve in one.values()) for role, one in curves.items()}
     found = {role: advantage_interval(one) for role, one in seen.observations.items()}
@@ -40,8 +44,11 @@ def privacy_measures(seen: Examination, curves: Curves, seed: int) -> list[Measu
             no_advantage(members, others),
             {role: advantage(one) for role, one in curves.items()},
             found,
-            min(members, others),
+            others,
             least,
+            with_images,
+            most=LARGEST_SETS["forget_test"],
+            limit_with=lambda images: allowed_advantage(members, images),
         ),
         Measure.of("attack-success-rate", within(ASR_DISTANCE), rates, note=streisand),
         Measure.of("tpr-at-1-fpr", informative("few test images of one class make it coarse: it informs"), tpr),
@@ -63,11 +70,11 @@ def asr(seen: Observation, seed: int) -> float:
     return attack_success_rate(sets["retain"], sets["retain_test"], sets["forget"], seed)
 
 
-def advantage_interval(seen: Observation) -> tuple[float, float]:
-    """Return the interval of |AUC − ½| of the score that is furthest from ½."""
+def advantage_interval(seen: Observation, images: int | None = None) -> tuple[float, float]:
+    """Return the interval of |AUC − ½| of the score that is furthest from ½, perhaps with so many images of D_ft."""
     inside, outside = (membership_scores(seen.predictions[name]) for name in ("forget", "forget_test"))
     name = max(inside, key=lambda score: abs(auc(inside[score], outside[score]) - 0.5))
-    low, high = auc_interval(inside[name], outside[name])
+    low, high = auc_interval(inside[name], outside[name], count=images)
     ends = abs(low - 0.5), abs(high - 0.5)
     return (0.0 if low <= 0.5 <= high else min(ends)), max(ends)
 

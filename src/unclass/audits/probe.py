@@ -12,7 +12,8 @@ from torch import Tensor
 
 from unclass.metrics.attack_success import balanced_sample
 
-SHOTS, DRAWS, ONE_SHOT_DRAWS, PROTOTYPE_SHOTS = 20, 3, 40, 5
+SHOTS, DRAWS, MEAN_DRAWS, PROTOTYPE_SHOTS = 20, 3, 40, 5
+ONE_SHOT_DRAWS = 200  # at most: as many as there are images of the class
 MOST = 1000  # images of a set that are asked about
 
 
@@ -43,31 +44,39 @@ class Reading:
     def share(self) -> float:
         return self.hits.nanmean().item()
 
-    def deviation(self, other: "Reading") -> float:
-        """Return the standard deviation of the difference to another model's reading of and from the same images."""
+    def deviation(self, other: "Reading", images: int | None = None) -> float:
+        """Return the standard deviation of the difference to another model's reading of and from the same images.
+
+        With other `images` than there are what comes from them shrinks; what comes from the labelled ones stays.
+        """
         difference = self.hits - other.hits
-        return hypot(_error(difference.nanmean(dim=0)), _error(difference.nanmean(dim=1)))
+        count = difference.shape[1]
+        asked = _error(difference.nanmean(dim=0)) * (count / (count if images is None else images)) ** 0.5
+        return hypot(asked, _error(difference.nanmean(dim=1)))
 
 
 def nearest_mean(
     features: Mapping[str, Tensor],
     labels: Mapping[str, Tensor],
     shots: int = 1,
-    draws: int = ONE_SHOT_DRAWS,
+    draws: int = MEAN_DRAWS,
     seed: int = 0,
 ) -> Reading:
     """Which images of the class the nearest class mean ‖h − μ_k‖ finds, μ_t from `shots` images of D_f, for each draw.
 
-    One image tells most: with many, easy data lets even a class that the network never saw be found.
+    One image tells most: with many, easy data lets even a class that the network never saw be found. Then no image is
+    drawn twice, in at most 200 draws, so that each is news.
     """
+    once = shots == 1
+    turns = one_of_each(labels["forget"], seed) if once else ()
     kept = labels["retain"].unique()
     means = torch.stack([features["retain"][labels["retain"] == k].mean(0) for k in kept])
     asked = torch.cat([features["forget"][:MOST], features["forget_test"][:MOST]])
     truth = torch.cat([labels["forget"][:MOST], labels["forget_test"][:MOST]])
     to_kept = torch.cdist(asked, means).min(dim=1).values
     found = []
-    for draw in range(draws):
-        rows = few(labels["forget"], shots, seed + draw)
+    for draw in range(min(len(turns), ONE_SHOT_DRAWS) if once else draws):
+        rows = turns[draw] if once else few(labels["forget"], shots, seed + draw)
         x, y = features["forget"][rows], labels["forget"][rows]
         classes = y.unique()
         own = torch.cdist(asked, torch.stack([x[y == k].mean(0) for k in classes]))
@@ -82,6 +91,14 @@ def _error(values: Tensor) -> float:
     """Return the standard error of a mean."""
     known = values[~values.isnan()]
     return float(known.std() / len(known) ** 0.5) if len(known) > 1 else 0.0
+
+
+def one_of_each(labels: Tensor, seed: int) -> Tensor:
+    """Return rows, one of each class in every draw: as many draws as the rarest class has images, none twice."""
+    generator = torch.Generator().manual_seed(seed)
+    own = [(labels == k).nonzero().flatten() for k in labels.unique()]
+    least = min(map(len, own))
+    return torch.stack([rows[torch.randperm(len(rows), generator=generator)[:least]] for rows in own], dim=1)
 
 
 def few_of_each(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from unclass.audits import inside, probe
 from unclass.audits.check import Measure
 from unclass.audits.examine import RECALIBRATED, Examination
 from unclass.audits.inside import layer_information
@@ -14,7 +15,8 @@ from unclass.audits.limits import (
     other_features,
     well_below_original,
 )
-from unclass.audits.relearn import watched
+from unclass.audits.observe import LARGEST_SETS
+from unclass.audits.relearn import WATCHED, watched
 from unclass.audits.utility import accuracies, class_count, share_measure
 from unclass.metrics import information_difference
 from unclass.metrics.delong import paired_auc_deviation
@@ -38,7 +40,7 @@ def _recalibration(seen: Examination) -> Measure:
     values = {role: max(row["forget"], after.get(role, 0.0)) for role, row in found.items()}
     without = [role for role in seen.shown() if role not in after]
     note = f"not applicable to {', '.join(without)}, without batch norm: the accuracy as it is" if without else ""
-    return share_measure("recalibration", at_most_chance(class_count(seen)), values, size, note)
+    return share_measure("recalibration", at_most_chance(class_count(seen)), values, size, RECALIBRATED, note)
 
 
 def _own_logit(seen: Examination) -> Measure:
@@ -53,19 +55,24 @@ def _own_logit(seen: Examination) -> Measure:
     found = {role: normal_interval(values[role], noise[role]) for role in scores}
     intervals = {role: (max(0.0, low), min(1.0, high)) for role, (low, high) in found.items()}
     limit = well_below_original(values["original"])
-    return Measure.of("own-logit", limit, values, intervals, len(seen.split.forget_test), SAME_IMAGES)
+    size, most = len(seen.split.forget_test), LARGEST_SETS["forget_test"]
+    return Measure.of("own-logit", limit, values, intervals, size, SAME_IMAGES, most=most)
 
 
 def _probes(seen: Examination) -> list[Measure]:
     one = {role: found.one_image for role, found in seen.probed.items()}
     shares = {role: reading.share for role, reading in one.items()}
-    noise = {role: reading.deviation(one["original"]) for role, reading in one.items()}
-    intervals = {role: normal_interval(shares[role], noise[role]) for role in one}
+    before = one["original"]
+
+    def with_images(role: str, images: int) -> tuple[float, float]:
+        return normal_interval(shares[role], one[role].deviation(before, images))
+
+    intervals = {role: with_images(role, reading.hits.shape[1]) for role, reading in one.items()}
     mean = {role: found.nearest_mean.share for role, found in seen.probed.items()}
     linear = {role: found.linear for role, found in seen.probed.items()}
-    limit, size = nearer_to_retrained(shares["original"], share=SHARE), one["original"].hits.shape[1]
+    limit, size = nearer_to_retrained(shares["original"], share=SHARE), before.hits.shape[1]
     return [
-        Measure.of("one-image", limit, shares, intervals, size, SAME_IMAGES),
+        Measure.of("one-image", limit, shares, intervals, size, SAME_IMAGES, with_images, most=2 * probe.MOST),
         _same_features(seen),
         Measure.of("linear-probe", nearer_to_retrained(linear["original"]), linear),
         Measure.of("nearest-mean", nearer_to_retrained(mean["original"]), mean),
@@ -78,7 +85,7 @@ def _same_features(seen: Examination) -> Measure:
     intervals = {role: one.interval for role, one in alike.items() if one is not None}
     values = {role: None if one is None else one.value for role, one in alike.items()}
     size = max((one.images for one in alike.values() if one is not None), default=0)
-    return Measure.of("same-features", other_features(), values, intervals, size)
+    return Measure.of("same-features", other_features(), values, intervals, size, most=2 * inside.MOST)
 
 
 def _relearning(seen: Examination) -> list[Measure]:
@@ -86,7 +93,7 @@ def _relearning(seen: Examination) -> list[Measure]:
     forget = {role: float(steps_to_half(curve)) for role, curve in seen.from_forget.items()}
     size, note = len(watched(seen.split.forget_test, 0)), "the highest accuracy on D_ft during a few steps"
     return [
-        share_measure("relearn-retain", at_most_chance(class_count(seen)), retain, size, note),
+        share_measure("relearn-retain", at_most_chance(class_count(seen)), retain, size, WATCHED, note),
         Measure.of("relearn-steps", nearer_to_retrained(forget["original"], higher=True), forget),
     ]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from unclass.audits.check import Measure, is_retrained
 from unclass.audits.limits import unharmed
-from unclass.audits.observe import Observation
+from unclass.audits.observe import LARGEST_SETS, Observation
 from unclass.metrics import accuracy, mcnemar, paired_interval
 
 CLEAR = 0.995  # confidence at which a first look decides; what it leaves open is decided at 95 % on all images
@@ -27,7 +27,8 @@ def retain_change(observations: Mapping[str, Observation], confidence: float = 0
         gained, lost = (number * count / size for number in pairs[role])
         return paired_interval(gained, lost, count, confidence)
 
-    return Measure.of("retain-change", unharmed(), change, intervals, size, note, with_images)
+    most = LARGEST_SETS["retain_test"]
+    return Measure.of("retain-change", unharmed(), change, intervals, size, note, with_images, most=most)
 
 
 def discordant(before: Observation, after: Observation) -> tuple[int, int]:

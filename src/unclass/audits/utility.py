@@ -6,7 +6,7 @@ from unclass.audits.check import Measure, Rule
 from unclass.audits.evidence import ClassAccuracy, Utility
 from unclass.audits.examine import Examination
 from unclass.audits.limits import at_most_chance, informative
-from unclass.audits.observe import Observation
+from unclass.audits.observe import LARGEST_SETS, Observation
 from unclass.audits.retain_change import retain_change
 from unclass.metrics import accuracy, confusion, wilson_interval
 from unclass.metrics.divergence import label_shares
@@ -24,19 +24,21 @@ def utility_measures(seen: Examination) -> list[Measure]:
     size = len(seen.split.forget_test)
     return [
         retain_change(seen.observations),
-        share_measure("forget-test-accuracy", at_most_chance(count), forgotten, size),
+        share_measure("forget-test-accuracy", at_most_chance(count), forgotten, size, LARGEST_SETS["forget_test"]),
         Measure.of("worst-class-change", few, worst),
     ]
 
 
-def share_measure(key: str, limit: Rule, shares: Mapping[str, float], count: int, note: str = "") -> Measure:
-    """Return the measure of shares of so many images, with Wilson's intervals."""
+def share_measure(
+    key: str, limit: Rule, shares: Mapping[str, float], count: int, most: int = 0, note: str = ""
+) -> Measure:
+    """Return the measure of shares of so many images, `most` of which would be looked at, with Wilson's intervals."""
 
     def with_images(role: str, images: int) -> tuple[float, float]:
         return wilson_interval(shares[role] * images, images)
 
     intervals = {role: with_images(role, count) for role in shares}
-    return Measure.of(key, limit, shares, intervals, count, note, with_images)
+    return Measure.of(key, limit, shares, intervals, count, note, with_images, most=most)
 
 
 def accuracies(observations: Mapping[str, Observation]) -> dict[str, dict[str, float]]:

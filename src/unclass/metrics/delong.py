@@ -23,14 +23,15 @@ def auc_parts(members: Tensor, others: Tensor) -> tuple[Tensor, Tensor]:
     return own, 1 - (together[n:] - ranks(others)) / n
 
 
-def auc_deviation(members: Tensor, others: Tensor) -> float:
-    """√(Var V / n + Var W / m): the standard deviation of the AUC (DeLong et al. 1988).
+def auc_deviation(members: Tensor, others: Tensor, count: int | None = None) -> float:
+    """√(Var V / n + Var W / m): the standard deviation of the AUC (DeLong et al. 1988), or with another `count` m.
 
     >>> round(auc_deviation(torch.tensor([4.0, 3.0, 1.0]), torch.tensor([2.0, 0.5, 0.0])), 4)
     0.1571
     """
     own, other = auc_parts(members, others)
-    return float((_variance(own) / len(own) + _variance(other) / len(other)).sqrt())
+    m = len(other) if count is None else count
+    return float((_variance(own) / len(own) + _variance(other) / m).sqrt())
 
 
 def paired_auc_deviation(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]) -> float:
@@ -45,15 +46,18 @@ def paired_auc_deviation(first: tuple[Tensor, Tensor], second: tuple[Tensor, Ten
     return sqrt(variance)
 
 
-def auc_interval(members: Tensor, others: Tensor, level: float = 0.95) -> tuple[float, float]:
+def auc_interval(members: Tensor, others: Tensor, level: float = 0.95, count: int | None = None) -> tuple[float, float]:
     """Wilson's interval of the AUC A as a share of A(1 − A)/σ² images, σ DeLong's deviation; at least min(n, m) images.
+
+    With a `count` of others that there are not, the interval if they were like those that there are.
 
     >>> low, high = auc_interval(torch.tensor([4.0, 3.0, 1.0]), torch.tensor([2.0, 0.5, 0.0]))
     >>> round(low, 3), round(high, 3)
     (0.407, 0.989)
     """
-    least = min(len(members), len(others))
-    return share_interval(auc(members, others), auc_deviation(members, others), least, level)
+    count = len(others) if count is None else count
+    deviation = auc_deviation(members, others, count)
+    return share_interval(auc(members, others), deviation, min(len(members), count), level)
 
 
 def _variance(values: Tensor) -> Tensor:
