@@ -23,16 +23,15 @@ from unclass.metrics import accuracy
 from unclass.models import Card, Classifier, build, weights_digest
 from unclass.models.any_model import device_of, in_full_precision, like
 from unclass.models.any_output import untouched
+from unclass.models.origins import IMAGENET, Normalisation
 from unclass.predictions import LOOKING_BATCH, predict
 from unclass.records import Cost, DataSummary, ModelSummary, Record, SetSummary, command, environment
 from unclass.storage.typed_json import plain
 from unclass.training.engine import Engine
 
-Normalisation = tuple[tuple[float, ...], tuple[float, ...]]
 _log = logging.getLogger(__name__)
 PLAIN: Normalisation = ((0.5,), (0.5,))
 BATCH_OF_ONE = "more than 1 value per channel"  # torch's batch norm, in training mode
-IMAGENET: Normalisation = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from unclass.cli import COMMANDS, run
 from unclass.data import ImageData
 from unclass.models import Card, Classifier, build, load, save, weights_digest
-from unclass.models.checkpoint import read
+from unclass.models.weights_file import read_weights_file
 from unclass.storage import sha256
 
 SMALL = ["--per-class", "20", "--workers", "0"]
@@ -122,7 +122,7 @@ def test_a_checkpoint_whose_weights_are_of_another_architecture_is_refused(
     failing: Failing, checkpoint: Path, digits: ImageData
 ) -> None:
     other = build(Card("all-cnn", digits.classes, (1, 8, 8), {"width": 0.1}))
-    metadata = read(checkpoint)[1]
+    metadata = read_weights_file(checkpoint).metadata
     save_file(other.network.state_dict(), checkpoint, metadata)
     assert "is of another architecture" in failing(*forget(checkpoint))
 
@@ -132,7 +132,7 @@ def test_a_checkpoint_whose_weights_have_another_class_count_is_refused(
 ) -> None:
     weights = load_file(checkpoint)
     weights["head.weight"], weights["head.bias"] = weights["head.weight"][:7].clone(), weights["head.bias"][:7].clone()
-    save_file(weights, checkpoint, read(checkpoint)[1])
+    save_file(weights, checkpoint, read_weights_file(checkpoint).metadata)
     assert "head." in failing(*forget(checkpoint))
 
 

@@ -9,7 +9,8 @@ from safetensors.torch import load_file, save_file
 from unclass.data import Batches
 from unclass.errors import InputError
 from unclass.models import build, load, save, weights_digest
-from unclass.models.checkpoint import load_weights, read
+from unclass.models.checkpoint import load_weights
+from unclass.models.weights_file import read_weights_file
 from unclass.training.engine import Engine
 
 
@@ -22,7 +23,8 @@ def refused(path, match):
 
 def rewrite(path, card=None, weights=None):
     """Change the card or the weights in a checkpoint, and leave the rest."""
-    tensors, metadata = read(path)
+    file = read_weights_file(path)
+    tensors, metadata = file.tensors, file.metadata
     if card is not None:
         metadata["card"] = card if isinstance(card, str) else json.dumps({**json.loads(metadata["card"]), **card})
     save_file({**tensors, **(weights or {})}, path, metadata)

@@ -4,11 +4,11 @@ from copy import deepcopy
 
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
 
 from unclass.checkup.finding import Finding, doubtful, good, refused, wrong
 from unclass.errors import InputError
 from unclass.methods import Method
+from unclass.models.batch_norm import batch_norms, with_statistics
 from unclass.models.cut import Cut, tail_of_share
 from unclass.models.head import Head, find_head, outputs
 
@@ -41,10 +41,9 @@ def check_head(model: nn.Module, x: Tensor, method: Method) -> Finding:
 
 def check_batch_norm(model: nn.Module) -> Finding:
     """Batch norm keeps statistics of the forgotten class too; a network may have none."""
-    layers = [module for module in model.modules() if isinstance(module, _BatchNorm)]
-    without = [layer for layer in layers if layer.running_mean is None]
+    layers, without = batch_norms(model), len(batch_norms(model)) - len(with_statistics(model))
     if without:
-        says = f"{len(without)} of {len(layers)} layers keep no running statistics, so outputs depend on the batch"
+        says = f"{without} of {len(layers)} layers keep no running statistics, so outputs depend on the batch"
         return doubtful("batch norm", says, "train with track_running_stats=True, or fold the layers into others")
     return good("batch norm", f"{len(layers)} layers with running statistics" if layers else "none, nothing to keep")
 

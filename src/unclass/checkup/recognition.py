@@ -11,7 +11,8 @@ from unclass.checkup.finding import Finding, doubtful, good, wrong
 from unclass.checkup.sample import Sample
 from unclass.models import Classifier
 from unclass.models.any_output import looking
-from unclass.running import IMAGENET, PLAIN, Normalisation
+from unclass.models.origins import IMAGENET, Normalisation
+from unclass.running import PLAIN
 from unclass.training.engine import Engine
 
 USUAL: dict[str, Normalisation] = {

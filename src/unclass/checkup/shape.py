@@ -16,7 +16,7 @@ from unclass.data import ImageData
 from unclass.errors import InputError
 from unclass.models import Classifier
 from unclass.models.any_model import in_full_precision, inner, with_logits
-from unclass.running import Normalisation
+from unclass.models.origins import Normalisation
 from unclass.training.engine import Engine
 
 

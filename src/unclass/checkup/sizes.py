@@ -12,7 +12,7 @@ from unclass.checkup.recognition import CLEARLY, classify, clearly_better, near_
 from unclass.checkup.sample import Sample
 from unclass.models import Classifier
 from unclass.models.any_output import looking
-from unclass.running import Normalisation
+from unclass.models.origins import Normalisation
 from unclass.training.engine import Engine
 
 # First a few sizes, far apart, then those around the best of them.

@@ -38,12 +38,6 @@ def save(model: Classifier, path: str | Path, like: WeightsFile | None = None) -
     return write_atomically(Path(path), lambda file: save_tensors(weights, file, {"format": FORMAT, "card": card}))
 
 
-def read(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Return the tensors and the metadata of a weights file."""
-    file = read_weights_file(path)
-    return file.tensors, file.metadata
-
-
 @plain_arguments
 def load(path: str | Path) -> Classifier:
     """Return the classifier in a checkpoint that `save` wrote, in evaluation mode.

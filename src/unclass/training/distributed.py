@@ -12,9 +12,9 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
 
 from unclass.errors import InputError
+from unclass.models.batch_norm import BatchNorm, batch_norms
 from unclass.training.processes import is_first as is_first
 from unclass.training.processes import launched as launched
 
@@ -133,7 +133,7 @@ def sum_gradients(parameters: Iterable[nn.Parameter]) -> None:
 @contextmanager
 def joint_batch_norm(model: nn.Module) -> Iterator[None]:
     """Let batch norm in training mode use the statistics of all processes' images."""
-    layers = [] if world()[1] == 1 else [module for module in model.modules() if isinstance(module, _BatchNorm)]
+    layers = [] if world()[1] == 1 else batch_norms(model)
     for layer in layers:
         layer.forward = partial(_joint_forward, layer)  # type: ignore[method-assign]
     try:
@@ -169,7 +169,7 @@ def _total(value: Tensor) -> Tensor:
     return result
 
 
-def _joint_forward(layer: _BatchNorm, x: Tensor) -> Tensor:
+def _joint_forward(layer: BatchNorm, x: Tensor) -> Tensor:
     if not layer.training or not _present.dealt:
         return type(layer).forward(layer, x)
     axes = [axis for axis in range(x.dim()) if axis != 1]
@@ -191,7 +191,7 @@ def _joint_forward(layer: _BatchNorm, x: Tensor) -> Tensor:
     return result.to(x.dtype)
 
 
-def _update(layer: _BatchNorm, mean: Tensor, variance: Tensor) -> None:
+def _update(layer: BatchNorm, mean: Tensor, variance: Tensor) -> None:
     if layer.running_mean is None or layer.running_var is None or layer.num_batches_tracked is None:
         return
     layer.num_batches_tracked += 1

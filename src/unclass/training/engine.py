@@ -10,10 +10,10 @@ from typing import Any, Literal, Protocol, get_args
 
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
 
 from unclass.data.batches import BatchSource, PairSource, steps_in
 from unclass.errors import Diverged, unknown
+from unclass.models.batch_norm import batch_norms
 from unclass.models.classifier import weights_digest
 from unclass.progress import Tracker, silent
 from unclass.training import distributed
@@ -256,9 +256,8 @@ def _training_mode(model: nn.Module, batch_norm: BatchNormMode) -> Iterator[None
         raise unknown("batch_norm", batch_norm, ("train", "frozen"))
     model.train()
     if batch_norm == "frozen":
-        for module in model.modules():
-            if isinstance(module, _BatchNorm):
-                module.eval()
+        for layer in batch_norms(model):
+            layer.eval()
     try:
         yield
     finally:

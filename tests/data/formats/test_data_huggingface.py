@@ -4,6 +4,7 @@ import torch
 from PIL import Image
 
 from unclass.data import DataOptions, image_data, load_data
+from unclass.data.formats.huggingface import Rows
 from unclass.errors import InputError
 
 datasets = pytest.importorskip("datasets")
@@ -58,6 +59,16 @@ def test_set_in_memory_is_read_with_its_own_names():
 def test_chosen_and_shuffled_rows_keep_their_labels():
     rows = [7, 3, 11]
     check(image_data(pets().select(rows)).train, rows)
+
+
+def test_digest_tells_which_rows_are_used_of_a_set_on_disk_and_in_memory(tmp_path):
+    pets().save_to_disk(str(tmp_path / "pets"))
+    saved = datasets.load_from_disk(str(tmp_path / "pets"))
+    for whole in (saved, pets()):
+        chosen = [Rows(part, "img").digest() for part in (whole, whole.select([7, 3, 11]), whole.select([3, 7, 11]))]
+        assert len(set(chosen)) == 3
+        assert Rows(whole.select([7, 3, 11]), "img").digest() == chosen[1]
+    assert Rows(pets(range(9)), "img").digest() != Rows(pets(range(1, 10)), "img").digest()
 
 
 def test_own_transform_is_used_as_it_is():

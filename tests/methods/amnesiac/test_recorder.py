@@ -11,7 +11,7 @@ from unclass.data import Batches, ImageData
 from unclass.errors import InputError
 from unclass.methods.amnesiac.recorder import UpdateRecorder, prepare_recording, recorded_size, recorded_updates
 from unclass.models import Classifier, weights_digest
-from unclass.models.checkpoint import read
+from unclass.models.weights_file import read_weights_file
 
 EPOCHS, BATCH = 8, 16  # of the `recorded` fixture
 
@@ -35,7 +35,9 @@ def test_the_size_announced_is_the_bytes_of_the_tensors_written(
     model, folder = recorded
     count, size = recorded_size(Batches(digits.train, BATCH, shuffle=True), [3], EPOCHS, model)
     files = list(folder.glob("*.safetensors"))
-    written = sum(tensor.numel() * tensor.element_size() for path in files for tensor in read(path)[0].values())
+    written = sum(
+        tensor.numel() * tensor.element_size() for path in files for tensor in read_weights_file(path).tensors.values()
+    )
     assert (count, size) == (len(files), written)
 
 

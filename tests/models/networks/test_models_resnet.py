@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from unclass.models.checkpoint import load_weights, read
+from unclass.models.checkpoint import load_weights
 from unclass.models.networks.resnet import resnet18, resnet50
+from unclass.models.weights_file import read_weights_file
 
 BATCH_NORM = ("weight", "bias", "running_mean", "running_var", "num_batches_tracked")
 
@@ -86,7 +87,7 @@ def test_resnet18_gives_one_logit_for_each_class():
 @pytest.mark.skipif("UNCLASS_RESNET50" not in os.environ, reason="UNCLASS_RESNET50 names no ImageNet weights")
 def test_published_imagenet_weights_fit(network):
     path = Path(os.environ["UNCLASS_RESNET50"])
-    weights, _ = read(path)
+    weights = read_weights_file(path).tensors
     load_weights(network, weights, str(path))
     with torch.no_grad():
         logits = network.eval()(torch.zeros(1, 3, 64, 64))

@@ -54,11 +54,16 @@ class Rows:
         return open_picture(path)
 
     def digest(self) -> str:
-        """SHA-256 over names and sizes of the Arrow files, and which rows of them are used."""
+        """SHA-256 over names and sizes of the Arrow files, and which rows are used; in memory over the pictures."""
         state = hashlib.sha256(str(len(self)).encode())
         for file in self.dataset.cache_files:
             path = Path(file["filename"])
             state.update(f"{path.name}\0{path.stat().st_size}\n".encode())
+        if not self.dataset.cache_files:
+            for image in self.dataset[self.column]:
+                state.update(repr(image).encode("utf-8", "surrogateescape"))
+        elif (chosen := getattr(self.dataset, "_indices", None)) is not None:  # datasets tells it nowhere else
+            state.update(chosen.column(0).to_numpy().astype(np.int64).tobytes())
         return state.hexdigest()
 
 

@@ -118,7 +118,7 @@ class BoundaryShift(Method):
     def look(self, model: nn.Module, data: TrainingData, engine: Engine) -> Tail:
         """Return the tail with all that it needs: what the stem makes of each image, and what should become of it."""
         x, _ = engine.move(*next(iter(data.forget)))
-        cut, head = split(model, x, self.tail_share), find_head(model, x)
+        cut, head = stem_and_tail(model, x, self.tail_share), find_head(model, x)
         images = min(self.images, max(LEAST_IMAGES, MOST_TARGETS // len(head.weight)))
         forget = Indexed(sampled(data.forget, images * (len(data.classes) - len(data.earlier))))
         kinds: dict[str, tuple[Indexed, Change]] = {"forget": (forget, as_it_is)}
@@ -145,7 +145,7 @@ class BoundaryShift(Method):
         return Tail(cut.tail, head, versions, data.classes, len(x), **seen, level=level)
 
 
-def split(model: nn.Module, x: Tensor, share: float) -> Cut:
+def stem_and_tail(model: nn.Module, x: Tensor, share: float) -> Cut:
     """Return stem and tail; where a network cannot be cut, all of it is the tail."""
     try:
         return tail_of_share(model, x, share)

@@ -7,10 +7,10 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
 from torch.overrides import TorchFunctionMode
 
 from unclass.methods.boundary_shift.statistics import Moments
+from unclass.models.batch_norm import batch_norms
 
 LEAST = 1e-2  # of the largest singular value: what lies below says nothing of μ
 
@@ -100,7 +100,7 @@ def all_follow(part: nn.Module, fed: list[Fed]) -> bool:
 
     Then weights may move far: what a step does to every image alike is taken back by the means.
     """
-    norms = [module for module in part.modules() if isinstance(module, _BatchNorm)]
+    norms = batch_norms(part)
     return 0 < len(norms) == len(fed) and all(one.summed.shape[1] >= one.summed.shape[2] for one in fed)
 
 

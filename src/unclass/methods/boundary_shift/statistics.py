@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
+
+from unclass.models.batch_norm import BatchNorm, with_statistics
 
 
 class Moments:
@@ -24,13 +25,12 @@ class Moments:
         self.count += z.numel() // z.shape[1]
 
 
-Watched = dict[_BatchNorm, Moments]
+Watched = dict[BatchNorm, Moments]
 
 
 def batch_norm_moments(model: nn.Module) -> Watched:
     """Return empty moments for every batch norm that keeps statistics."""
-    layers = [module for module in model.modules() if isinstance(module, _BatchNorm)]
-    return {layer: Moments() for layer in layers if layer.running_mean is not None}
+    return {layer: Moments() for layer in with_statistics(model)}
 
 
 @contextmanager
@@ -65,7 +65,7 @@ def subtract_moments(moments: Watched, share: float) -> None:
 class Versions:
     """The running statistics of a model's batch norms, as they were with and as they are without the class."""
 
-    def __init__(self, layers: Iterable[_BatchNorm]) -> None:
+    def __init__(self, layers: Iterable[BatchNorm]) -> None:
         self.layers = list(layers)
         self.kept: list[list[Tensor]] = []
 
