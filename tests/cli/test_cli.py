@@ -71,7 +71,7 @@ def picture(path: Path, seed: int) -> None:
         (["--set", "epoch=3"], "(did you mean epochs?)"),
         (["--set", "search=fgms"], "(did you mean fgsm?)"),
         (["--set", "batch_norm=freeze"], "choose from: frozen, train"),
-        (["--set", "epochs=many"], "epochs is 'many'; it must be a whole number from 0 to 1e+30"),
+        (["--set", "epochs=many"], "epochs is 'many'; it must be a whole number from 0 to 1,000,000,000"),
         (["--set", "lr=-1"], "lr is -1.0; it must be a number from 0 to 1e+30"),
         (["--set", "lr=nan"], "lr is nan"),
         (["--set", "epochs"], "'epochs' is not an assignment; write option=value"),

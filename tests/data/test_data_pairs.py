@@ -60,10 +60,11 @@ def test_what_is_drawn_in_between_does_not_change_the_order(make):
 
 def test_turns_give_one_source_after_the_other_and_the_first_in_its_epochs_only():
     turns = Turns(batches(8, 4), batches(12, 4, first=100), epochs=2)
-    assert [steps_in(turns, epoch) for epoch in range(4)] == [5, 5, 3, 3]
+    assert [steps_in(turns, epochs) for epochs in range(5)] == [0, 5, 10, 13, 16]
+    assert steps_in(turns, 10**9) == 3 * 10**9 + 4  # and no walk through them
     for epoch in range(4):
         found = walk(turns, epoch)
-        assert len(found) == steps_in(turns, epoch)
+        assert len(found) == len(turns)
         assert all(bool(forget) != bool(retain) for forget, retain in found)
         assert sorted(flat(one for one, _ in found)) == (list(range(8)) if epoch < 2 else [])
         assert sorted(flat(one for _, one in found)) == list(range(100, 112))

@@ -147,6 +147,7 @@ def broken(place):
         (DataLoader(Stream([]), batch_size=2), "the DataLoader gives no images"),
         (DataLoader(Stream([wider(0), wider(1)]), batch_size=1), "different sizes: 3 × 4 × 4 and 3 × 4 × 5"),
         (7, "int is no data; give a Dataset or a DataLoader"),
+        (torch.tensor(7), r"tensor\(7\) is one number; give a Dataset"),
         (None, "neither training nor test images were given"),
     ],
 )  # fmt: skip

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -94,3 +96,9 @@ def test_a_ledger_that_was_named_must_be_there(tmp_path: Path, monkeypatch: pyte
     assert ledger_to_ask(None) is None and ledger_to_ask(False) is None
     with pytest.raises(InputError, match="there is no ledger"):
         unclass.train("digits", epochs=1, ledger=tmp_path / "mistyped.ledger")
+
+
+@pytest.mark.parametrize("wrong", [True, 3, [], b"ledger", np.zeros(2), "x" * 5000])
+def test_what_is_no_ledger_is_refused_in_python(wrong: Any) -> None:
+    with pytest.raises(InputError, match="`ledger`"):
+        ledger_to_ask(wrong)

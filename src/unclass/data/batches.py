@@ -228,7 +228,7 @@ def set_epoch(batches: Any, epoch: int) -> None:
         batches.set_epoch(epoch)
 
 
-def steps_in(batches: BatchSource | PairSource, epoch: int) -> int:
-    """Return how many batches an epoch has: the same number in each, unless the batches say otherwise."""
-    found: int = batches.steps_in(epoch) if hasattr(batches, "steps_in") else len(batches)
+def steps_in(batches: BatchSource | PairSource, epochs: int) -> int:
+    """Return how many batches so many epochs have: the same number in each, unless the batches say otherwise."""
+    found: int = batches.steps_in(epochs) if hasattr(batches, "steps_in") else epochs * len(batches)
     return found

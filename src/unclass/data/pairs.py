@@ -57,11 +57,11 @@ class Turns:
         set_epoch(self.first, epoch)
         set_epoch(self.second, epoch)
 
-    def steps_in(self, epoch: int) -> int:
-        return steps_in(self.second, epoch) + (steps_in(self.first, epoch) if epoch < self.epochs else 0)
+    def steps_in(self, epochs: int) -> int:
+        return steps_in(self.second, epochs) + steps_in(self.first, min(epochs, self.epochs))
 
     def __len__(self) -> int:
-        return self.steps_in(self.epoch)
+        return len(self.second) + (len(self.first) if self.epoch < self.epochs else 0)
 
     def __iter__(self) -> Iterator[tuple[Batch, Batch]]:
         seed = _drawn_seed()

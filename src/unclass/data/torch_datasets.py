@@ -81,6 +81,8 @@ def image_set(given: Any, options: DataOptions, name: str) -> tuple[ImageSet, tu
         return ImageSet.of(*spool(DataLoader(dataset, batch_size=64))), _names(dataset)
     if not hasattr(dataset, "__getitem__") or not hasattr(dataset, "__len__") or isinstance(dataset, Mapping):
         raise InputError(f"{type(given).__name__} is no data; give a Dataset or a DataLoader of (x, y)")
+    if getattr(dataset, "ndim", 1) == 0:
+        raise InputError(f"{given!r} is one number; give a Dataset or a DataLoader of (x, y)")
     if not len(dataset):  # type: ignore[arg-type]
         raise InputError("the Dataset is empty; add images")
     if hasattr(dataset, "select_columns") and collate in (None, default_collate):

@@ -10,6 +10,7 @@ from typing import Literal
 
 from unclass.data import ImageData
 from unclass.data.fingerprints import fingerprints
+from unclass.errors import InputError
 from unclass.ledger.files import content_digest
 from unclass.ledger.store import VARIABLE, Ledger, ledger_path
 from unclass.models import Opening
@@ -21,9 +22,14 @@ Asked = str | Path | Literal[False] | None
 def ledger_to_ask(given: Asked) -> Path | None:
     """Return the ledger that is given, or that UNCLASS_LEDGER names if it is there already; None for False."""
     by_variable = os.environ.get(VARIABLE, "")
+    if not isinstance(given, str | Path) and given is not None and given is not False:
+        raise InputError(f"`ledger` is {repr(given)[:80]}; give text or a path, or False for none")
     if given is False or not (given or by_variable):
         return None
-    path = ledger_path(Path(given or by_variable))
+    try:
+        path = ledger_path(Path(given or by_variable))
+    except OSError as error:  # a name that no file can have
+        raise InputError(f"`ledger` cannot be found ({error}); give the path of one") from error
     return path if str(path) != by_variable or path.exists() else None  # the first command comes before the ledger
 
 

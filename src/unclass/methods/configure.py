@@ -11,11 +11,9 @@ from unclass.methods.lookup import name_of as name_of
 from unclass.methods.method import Method
 
 _TYPES: dict[Any, tuple[type, ...]] = {int: (int,), float: (int, float), bool: (bool,), str: (str,)}
-_LARGEST = 1e30  # what is larger does not fit into the 32 bits that networks compute in
-_WORDS = {
-    int: f"a whole number from 0 to {_LARGEST:.0e}", float: f"a number from 0 to {_LARGEST:.0e}",
-    bool: "true or false", str: "text",
-}  # fmt: skip
+# Numbers that do not fit into the 32 bits that networks compute in, and counts that nobody lives to see, are refused.
+_LARGEST = {int: 10**9, float: 1e30}
+_WORDS = {bool: "true or false", str: "text"}
 
 
 def configure(
@@ -69,19 +67,20 @@ def check(method: Method) -> Method:
     """Raise unless every option has an allowed value; options are data, so this looks at their types alone."""
     for option, hint in get_type_hints(type(method)).items():
         if option in option_names(type(method)):
-            check_value(getattr(method, option), hint, f"{name_of(method)} option {option}")
+            most = type(method).__dataclass_fields__[option].metadata.get("most")
+            check_value(getattr(method, option), hint, f"{name_of(method)} option {option}", most)
     return method
 
 
-def check_value(value: Any, hint: Any, what: str) -> None:
-    """Raise unless `value` is one that an option of this type may have."""
+def check_value(value: Any, hint: Any, what: str, most: float | None = None) -> None:
+    """Raise unless `value` is one that an option of this type may have, a number at most so large."""
     if get_origin(hint) is Literal:
         if value not in get_args(hint):
             raise unknown(f"value of {what}", value, get_args(hint))
     elif hint not in _TYPES:
         raise InputError(f"{what} has the type {hint}; an option is int, float, bool, str or a Literal of texts")
-    elif type(value) not in _TYPES[hint] or (hint in (int, float) and not 0 <= value <= _LARGEST):
-        raise InputError(f"{what} is {value!r}; it must be {_WORDS[hint]}")
+    elif type(value) not in _TYPES[hint] or (hint in _LARGEST and not 0 <= value <= (most or _LARGEST[hint])):
+        raise InputError(f"{what} is {repr(value)[:80]}; it must be {_allowed(hint, most)}")
 
 
 def convert(value: Any, hint: Any, what: str) -> Any:
@@ -95,4 +94,12 @@ def convert(value: Any, hint: Any, what: str) -> Any:
     try:
         return hint(value)
     except ValueError as error:
-        raise InputError(f"{what} is {value!r}; it must be {_WORDS[hint]}") from error
+        raise InputError(f"{what} is {repr(value)[:80]}; it must be {_allowed(hint)}") from error
+
+
+def _allowed(hint: Any, most: float | None = None) -> str:
+    """Return what an option of a type may be, in words."""
+    if hint not in _LARGEST:
+        return _WORDS[hint]
+    kind = "a whole number" if hint is int else "a number"
+    return f"{kind} from 0 to {most or _LARGEST[hint]:,.10g}"

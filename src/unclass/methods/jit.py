@@ -26,7 +26,7 @@ class Jit(Method):
 
     epochs: int = option(1, "passes over the forgotten images")
     lr: float = option(1e-3, "learning rate")
-    samples: int = option(25, "N, how many noisy copies of each image")
+    samples: int = option(25, "N, how many noisy copies of each image", most=1000)
     sigma: float = option(0.1, "standard deviation of the noise, in pixels of [0, 1]")
     batch_norm: BatchNormMode = option("frozen", BATCH_NORM)
 

@@ -35,12 +35,13 @@ class Needs(Flag):
         return " + ".join(text for need, text in words.items() if need in self) or "nothing"
 
 
-def option(default: T, text: str, *, place: bool = False) -> T:
+def option(default: T, text: str, *, place: bool = False, most: int | None = None) -> T:
     """Return an option of a method: its default and the line that explains it.
 
-    `place` says that it only names where something lies, so that a run is the same wherever that is.
+    `place` says that it only names where something lies, so that a run is the same wherever that is. `most` bounds a
+    number that decides how much memory is taken.
     """
-    return field(default=default, metadata={"help": text, "place": place})
+    return field(default=default, metadata={"help": text, "place": place, "most": most})
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ class Unsir(Method):
     noise_lr: float = option(0.1, "learning rate of the noise, by Adam")
     noise_weight: float = option(0.1, "weight of the noise's size")
     noise_size: Literal["mean", "sum"] = option("mean", "of a noise's squared pixels: mean, or their sum as published")
-    noises: int = option(256, "how many noises for each class")
+    noises: int = option(256, "how many noises for each class", most=100_000)
     impair_lr: float = option(0.02, "learning rate on noise and remaining images")
     repair_lr: float = option(0.01, "learning rate on the remaining images")
     epochs: int = option(1, "passes over the remaining images, together with the noise, to impair")

@@ -132,7 +132,7 @@ class Engine:
         """
         model = self.place(model)
         steps = _optimiser(optimiser, model, lr, momentum, weight_decay, nesterov=schedule == "one-cycle")
-        total = sum(steps_in(batches, epoch) for epoch in range(epochs))
+        total = steps_in(batches, epochs)
         run = (
             (
                 f"{what}: {total} steps, lr {lr}, momentum {momentum}, weight decay {weight_decay}, {schedule}, "
