@@ -86,6 +86,7 @@ class Once:
 
     def each(self, watch: Stopwatch, what: str, models: dict[str, Any], work: Callable[..., Any]) -> dict[str, Any]:
         with watch.timed(what):
+            watch.examined[what] = len(models)
             digests = {role: weights_digest(model) for role, model in models.items()}
             return {
                 role: self.of((what, digests[role]), partial(work, model, ENGINE)) for role, model in models.items()

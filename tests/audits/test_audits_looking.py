@@ -1,6 +1,7 @@
 """Looking at models: as many images of D_rt as it takes, each model once, layers in passing."""
 
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -79,6 +80,39 @@ def test_a_model_of_two_roles_is_examined_once(model: Classifier, engine: Engine
         "counting", {"a": model, "b": other, "c": model}, lambda one, _: asked.append(one) or len(asked)
     )
     assert asked == [model, other] and found == {"a": 1, "b": 2, "c": 1}
+
+
+def test_what_is_kept_is_found_once_but_for_the_unlearned_model(model: Classifier, engine: Engine) -> None:
+    other, kept = deepcopy(model), {}
+    with torch.no_grad():
+        next(other.parameters()).add_(1)
+    asked: list[nn.Module] = []
+    for _ in range(2):
+        models = {"original": deepcopy(model), "unlearned": other, "retrained": deepcopy(other)}
+        watch = Stopwatch(engine, kept=kept)
+        found = watch.each("counting", models, lambda one, _: asked.append(one) or len(asked))
+    assert found == {"original": 1, "unlearned": 4, "retrained": 3}
+    assert watch.examined["counting"] == 1
+
+
+def test_what_is_kept_is_of_the_same_weights_card_precision_and_model_beside(model: Classifier, engine: Engine) -> None:
+    watch = Stopwatch(engine, kept={})
+    names = Classifier(model.network, replace(model.card, forgotten=("3",)))
+    low = Stopwatch(replace(engine, precision="bfloat16"), kept=watch.kept)
+    asked = iter(range(9))
+    found = [
+        one.once("counting", "original", known, lambda: next(asked), beside)
+        for one, known, beside in [
+            (watch, model, None), (watch, names, None), (low, model, None), (watch, model, names), (watch, model, None),
+        ]
+    ]  # fmt: skip
+    assert found == [0, 1, 2, 3, 0]
+
+
+def test_what_one_model_draws_at_random_changes_nothing_for_the_next(model: Classifier, engine: Engine) -> None:
+    models = {"original": model, "unlearned": deepcopy(model)}
+    found = Stopwatch(engine).each("drawing", models, lambda *_: torch.rand(1).item())
+    assert found["original"] == found["unlearned"]
 
 
 def test_layers_hold_the_first_images_of_each_set_pooled(model: Classifier, split: Split, engine: Engine) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import torch
 from torch import nn
@@ -60,7 +61,7 @@ def examine(
 ) -> Examination:
     """Look at every model once, then try to bring the class back in three ways."""
     split, observations = look_at(models, split, watch, seed, workers)
-    before = observations["original"]
+    before, original = observations["original"], models["original"]
     observations |= watch.each(
         "looking at controls",
         controls,
@@ -72,7 +73,10 @@ def examine(
         "recalibration", models, lambda model, engine: recalibration_of(model, split, engine, seed)
     )
     with watch.timed("probe"):
-        probed = {role: probe_of(observations[role], before, split, seed) for role in models}
+        probed = {
+            role: watch.once("probe", role, model, partial(probe_of, observations[role], before, split, seed), original)
+            for role, model in models.items()
+        }
         probed |= {role: of_control(observations[role], probed["original"], split, seed) for role in controls}
     watched = relearn.watched(split.forget_test, seed)
     return Examination(

@@ -1,6 +1,7 @@
 """Attacks on what lies before the head: a prototype written into it, a new head, and what each layer tells."""
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -13,6 +14,7 @@ from unclass.metrics.intervals import student_interval
 
 DRAWS, ALPHA = 10, 0.5
 MOST, BLOCKS, LEAST = 500, 20, 4
+_INFORMATION: WeakKeyDictionary[Observation, dict[int, list[float]]] = WeakKeyDictionary()
 
 
 def prototype_attack(
@@ -90,9 +92,15 @@ def alike(one: Observation, other: Observation) -> Alike | None:
 
 
 def layer_information(seen: Observation, forget: int) -> list[float]:
-    """Return what each layer's outputs tell about "is it the forgotten class?"; the first `forget` images are."""
+    """Return what each layer's outputs tell about "is it the forgotten class?"; the first `forget` images are.
+
+    It is worked out once for what was seen, in however many audits that stands.
+    """
 
     def information(outputs: Tensor) -> float:
         return label_information(outputs, torch.arange(len(outputs)) < forget)
 
-    return [information(outputs) for outputs in seen.layers.values()]
+    known = _INFORMATION.setdefault(seen, {})
+    if forget not in known:
+        known[forget] = [information(outputs) for outputs in seen.layers.values()]
+    return known[forget]

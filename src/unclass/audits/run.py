@@ -39,7 +39,7 @@ from unclass.audits.result import Audit
 from unclass.audits.retraining import Retraining, retrain_command, retraining_seconds
 from unclass.audits.sections import noise, probe_section, recalibration_section, relearning_section
 from unclass.audits.shadow import Shadows, ulira_measure
-from unclass.audits.stopwatch import Stopwatch
+from unclass.audits.stopwatch import Kept, Stopwatch
 from unclass.audits.subjects import open_subjects
 from unclass.audits.utility import flows, utility_measures, utility_section
 from unclass.audits.verdict import decide, not_claimed, self_check, tiles
@@ -84,6 +84,7 @@ def audit(
     opening: Opening | None = None,
     pictures: bool = False,
     request: str = "",
+    kept: Kept | None = None,
     tell: Callable[[str], object] | None = None,
     out: str | Path | None = None,
 ) -> Audit:
@@ -92,9 +93,10 @@ def audit(
     Models are networks or paths of checkpoints, which `opening` helps to open. `data` holds training and test images: a
     data set, its name, or a pair of Datasets or DataLoaders. For U-LiRA give `shadow_models`, or how many to train as
     `shadow`, or as `shadow_minutes` how long that may take. `about` says of a role what a file beside its checkpoint
-    knows: name, method, seconds; `request` which request the audit answers. `tell` is given what should be said at
-    once, such as that two models are the same. With `out` audit.json and report.html are written into that folder.
-    Images of the class and of others are not in them, unless `pictures` asks for it.
+    knows: name, method, seconds; `request` which request the audit answers. A mapping `kept`, given to several audits
+    of the same classes, data and seed, spares them looking again at the models that they share. `tell` is given what
+    should be said at once, such as that two models are the same. With `out` audit.json and report.html are written into
+    that folder. Images of the class and of others are not in them, unless `pictures` asks for it.
 
     Example: `unclass.audit(forgotten, model, (train_set, test_set), "deer").verdict`
     """
@@ -122,7 +124,7 @@ def audit(
             say(line)
         with seeded(seed, engine):
             how = retrain_command(original, given, names, data_options, opening)
-            found = _audit(models, data, whole, engine, seed, shadows, known, reading, pictures, how)
+            found = _audit(models, data, whole, engine, seed, shadows, known, reading, pictures, how, kept)
         if distributed.is_first():
             for file in files:
                 found.save(file)
@@ -147,11 +149,13 @@ def _audit(
     workers: int,
     pictures: bool,
     how_to_retrain: str,
+    kept: Kept | None,
 ) -> Audit:
-    watch = Stopwatch(engine)
+    watch = Stopwatch(engine, kept=kept)
     split = sample_split(whole, seed)
     with watch.timed("controls"):
-        controls = make_controls(models["original"], split, engine)
+        original = models["original"]
+        controls = watch.once("controls", "original", original, lambda: make_controls(original, split, engine))
     seen = examine(models, controls, split, watch, seed, workers)
     split = seen.split
     with watch.timed("checks"):
@@ -168,7 +172,8 @@ def _audit(
     rates = next(one.values for one in measures if one.key == "attack-success-rate")
     checked = self_check(measures, list(seen.observations))
     names = [data.classes[index] for index in split.classes]
-    described, looked_at = models_section(models, about), len(models) * sum(map(len, split.sets().values()))
+    described = models_section(models, about)
+    looked_at = watch.examined["looking"] * sum(map(len, split.sets().values()))
     seconds = retraining_seconds(
         models["original"], data, len(whole.forget), watch.seconds["looking"], looked_at, about.get("original", {})
     )

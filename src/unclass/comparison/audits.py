@@ -10,6 +10,7 @@ from torch import nn
 from unclass.audits.provenance import models_section
 from unclass.audits.result import Audit
 from unclass.audits.run import audit, name_roles
+from unclass.audits.stopwatch import Kept
 from unclass.comparison.cell import Cell, audit_cells, place_of, references
 from unclass.comparison.claim import claimed
 from unclass.comparison.layout import Run, original_path
@@ -27,14 +28,18 @@ LOG = logging.getLogger(__name__)
 
 def audit_runs(plan: Plan, engine: Engine) -> Iterator[Audit]:
     """Yield the audit of each method and class, one after the other."""
+    kept: dict[tuple[int, ...], Kept] = {}
     for cell in audit_cells(plan):
-        found = audit_cell(plan, cell, engine)
+        found = audit_cell(plan, cell, engine, kept.setdefault(cell.classes, {}))
         if found is not None:
             yield found
 
 
-def audit_cell(plan: Plan, cell: Cell, engine: Engine) -> Audit | None:
-    """Return the audit of a run; one that is there is taken if it is of these very models. None if the run failed."""
+def audit_cell(plan: Plan, cell: Cell, engine: Engine, kept: Kept | None = None) -> Audit | None:
+    """Return the audit of a run; one that is there is taken if it is of these very models. None if the run failed.
+
+    `kept` is what audits of the same classes and seed have found out about the models beside it.
+    """
     run = place_of(plan, cell)
     if not run.model.exists():
         return None
@@ -50,19 +55,20 @@ def audit_cell(plan: Plan, cell: Cell, engine: Engine) -> Audit | None:
         found = _earlier(run.audit, plan, cell, models, about)  # another process may just have finished it
         if not distributed.first_says(found is not None):
             with Output(run.audit, force=True, writes=distributed.is_first()):
-                found = _made(plan, cell, models, about, engine)
+                found = _made(plan, cell, models, about, engine, kept)
                 if distributed.is_first():
                     found.save(run.audit)
     return found or Audit.read(run.audit)
 
 
 def _made(
-    plan: Plan, cell: Cell, models: Mapping[str, nn.Module], about: Mapping[str, Mapping[str, Any]], engine: Engine
-) -> Audit:
+    plan: Plan, cell: Cell, models: Mapping[str, nn.Module], about: Mapping[str, Mapping[str, Any]], engine: Engine,
+    kept: Kept | None,
+) -> Audit:  # fmt: skip
     retrained = [model for role, model in models.items() if role not in ("original", "unlearned")]
     return audit(
         models["unlearned"], models["original"], plan.data, cell.classes, retrained,
-        engine=engine, seed=cell.seed, about=about, workers=plan.settings.workers,
+        engine=engine, seed=cell.seed, about=about, workers=plan.settings.workers, kept=kept,
     )  # fmt: skip
 
 

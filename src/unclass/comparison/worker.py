@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from unclass.audits.result import Audit
+from unclass.audits.stopwatch import Kept
 from unclass.comparison.audits import audit_cell
 from unclass.comparison.cell import Cell, place_of
 from unclass.comparison.cells import not_run, run_cell
@@ -55,6 +56,7 @@ class Worker:
     threads: int | None = None
     source: tuple[str | Path, DataOptions] | None = None
     originals: dict[int, Classifier] = field(default_factory=dict, repr=False)
+    kept: dict[Any, Kept] = field(default_factory=dict, repr=False)
 
     def __call__(self, cell: Cell) -> Done:
         """Do a piece. What goes wrong is kept beside it and told; a mistake in the plan itself is `fatal`."""
@@ -82,7 +84,9 @@ class Worker:
 
     def _do(self, cell: Cell) -> Done:
         if cell.kind == "audit":
-            return Done(cell, audit=audit_cell(self.plan, cell, replace(self.engine)))
+            if (same := (cell.classes, cell.seed)) not in self.kept:
+                self.kept = {same: {}}  # of one group of classes at a time: features take memory
+            return Done(cell, audit=audit_cell(self.plan, cell, replace(self.engine), self.kept[same]))
         if cell.seed not in self.originals:
             self.originals[cell.seed] = original_of(self.plan, cell.seed, replace(self.engine))
         if cell.kind == "train":
@@ -108,7 +112,7 @@ class Worker:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.source, self.threads, self.engine = state["source"], state["threads"], state["engine"]
         data = load_data(*self.source) if self.source else state["data"]
-        self.plan, self.originals = Plan(data, **state["plan"]), {}
+        self.plan, self.originals, self.kept = Plan(data, **state["plan"]), {}, {}
 
 
 def failure(plan: Plan, cell: Cell, why: str) -> Done:
