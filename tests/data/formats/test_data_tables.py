@@ -1,5 +1,6 @@
 import sys
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -72,6 +73,26 @@ def test_indices_in_parquet_take_the_names_of_the_model(tmp_path):
     assert data.classes == ("cat", "dog", "emu")
     assert sorted(data.train.labels.tolist() + data.test.labels.tolist()) == [0, 0, 0, 2, 2]
     assert data.train.shape == (1, 2, 3)
+
+
+@pytest.mark.parametrize("value", ["x" * 10**6, bytes(10**6)])
+def test_long_value_of_many_rows_is_refused_before_it_is_repeated(tmp_path, value):
+    from resource import RUSAGE_SELF, getrusage
+
+    pa = pytest.importorskip("pyarrow")
+    rows = pa.array(np.zeros(3000, np.int16))
+    label = pa.array([place % 2 for place in range(3000)])
+    spec = write_parquet(tmp_path, {"path": pa.DictionaryArray.from_arrays(rows, pa.array([value])), "label": label})
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    with pytest.raises(InputError, match="a path or a label of more than 4096 characters"):
+        load_data(spec)
+    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 1 << 20  # kilobytes; three thousand times a megabyte is more
+
+
+def test_column_that_unpacks_to_more_than_paths_are_is_not_read(tmp_path):
+    spec = write_parquet(tmp_path, {"path": [f"{place}" * 10**6 for place in range(9)], "label": [0, 1, 2] * 3})
+    with pytest.raises(InputError, match=r"9,000,\d\d\d bytes in its column 'path', more than 9 paths or labels are"):
+        load_data(spec)
 
 
 def test_missing_label_in_parquet_is_counted(tmp_path):

@@ -24,6 +24,9 @@ LABEL_COLUMNS = ("label", "labels", "class", "target", "fine_label")
 SPLIT_COLUMN = "split"
 _MOST_ROWS_PER_BYTE = 100
 _LONGEST_FIELD = 4096
+_ROWS_AT_ONCE = 4096
+_ROOM = 1 << 20  # for what a Parquet file writes beside its values
+_MOST_BYTES_OF_A_COLUMN = 1 << 28  # of one row group
 SPLITS = {"train": False, "training": False, "test": True, "val": True, "valid": True, "validation": True}
 
 
@@ -51,22 +54,37 @@ def load_parquet(path: Path, options: DataOptions) -> ImageData:
     parquet = library("pyarrow.parquet", "data")
     with reading(str(path), "give a Parquet file with a path and a label in each row"):
         file = _parquet(parquet, path)
-        if file.metadata.num_rows > _MOST_ROWS_PER_BYTE * path.stat().st_size:
-            raise InputError(f"{path} declares {file.metadata.num_rows:,} rows, more than it can hold; write it again")
         header = list(file.schema_arrow.names)
         wanted = find_columns(header, options, path.name)
         columns: dict[str, list[str]] = {column: [] for column in wanted if column in header}
-        rows = (row for batch in file.iter_batches(columns=list(columns)) for row in _values(batch, columns))
+        _check_sizes(file.metadata, path, columns)
+        file = _parquet(parquet, path, read_dictionary=list(columns))  # what stands in many rows is read once
+        batches = file.iter_batches(_ROWS_AT_ONCE, columns=list(columns))
+        rows = (row for batch in batches for row in _values(batch, columns))
         places = {column: place for place, column in enumerate(columns)}
         names = Names(_rows(rows, places, columns, wanted[0], path.name), path.parent)
     return _load(f"parquet:{path.stem}", names, columns[wanted[1]], columns.get(SPLIT_COLUMN), options)
 
 
-def _parquet(parquet: Any, path: Path) -> Any:
+def _parquet(parquet: Any, path: Path, **how: Any) -> Any:
     try:
-        return parquet.ParquetFile(path)
+        return parquet.ParquetFile(path, **how)
     except (ValueError, OSError) as error:
         raise InputError(f"{path} is not a Parquet file ({error}); give a list of paths and labels") from error
+
+
+def _check_sizes(metadata: Any, path: Path, columns: Iterable[str]) -> None:
+    """Raise if a Parquet file declares more rows than it can hold, or paths and labels longer than they can be."""
+    if metadata.num_rows > _MOST_ROWS_PER_BYTE * path.stat().st_size:
+        raise InputError(f"{path} declares {metadata.num_rows:,} rows, more than it can hold; write it again")
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for chunk in map(group.column, range(group.num_columns)):
+            most = min(group.num_rows * _LONGEST_FIELD + _ROOM, _MOST_BYTES_OF_A_COLUMN)
+            if chunk.path_in_schema in columns and chunk.total_uncompressed_size > most:
+                raise InputError(
+                    f"{path} has {chunk.total_uncompressed_size:,} bytes in its column {chunk.path_in_schema!r}, more "
+                    f"than {group.num_rows:,} paths or labels are; name the columns with `image_column`, `label_column`"
+                )
 
 
 def find_columns(header: Sequence[str], options: DataOptions, where: str) -> tuple[str, str, str]:
@@ -116,8 +134,19 @@ def _rows(
 
 def _values(batch: Any, columns: Iterable[str]) -> Iterator[list[str]]:
     """Walk through the rows of an Arrow batch as text; what is missing is empty."""
-    lists = [batch.column(column).to_pylist() for column in columns]
-    return (["" if value is None else str(value) for value in row] for row in zip(*lists, strict=True))
+    return map(list, zip(*(_texts(batch.column(column)) for column in columns), strict=True))
+
+
+def _texts(column: Any) -> list[str]:
+    """Return an Arrow column as text; a value that stands in many rows is one text for all of them."""
+    if not hasattr(column, "dictionary"):
+        return ["" if value is None else str(value) for value in column.to_pylist()]
+    used = column.indices.unique().drop_null()
+    values = column.dictionary.take(used)
+    if values.nbytes > (len(values) + 1) * 4 * _LONGEST_FIELD:  # a character has up to four bytes
+        raise InputError(f"a path or a label of more than {_LONGEST_FIELD} characters")
+    words = {None: "", **dict(zip(used.to_pylist(), _texts(values), strict=True))}
+    return [words[place] for place in column.indices.to_pylist()]
 
 
 def _load(
