@@ -65,10 +65,10 @@ def own_method(given: Any) -> Method:
 
 def check(method: Method) -> Method:
     """Raise unless every option has an allowed value; options are data, so this looks at their types alone."""
-    for option, hint in get_type_hints(type(method)).items():
-        if option in option_names(type(method)):
-            most = type(method).__dataclass_fields__[option].metadata.get("most")
-            check_value(getattr(method, option), hint, f"{name_of(method)} option {option}", most)
+    hints = get_type_hints(type(method))
+    for field in fields(method):  # type: ignore[arg-type]
+        what = f"{name_of(method)} option {field.name}"
+        check_value(getattr(method, field.name), hints[field.name], what, field.metadata.get("most"))
     return method
 
 
