@@ -12,6 +12,8 @@ from unclass.audits.attention import grad_cam, last_convolution
 from unclass.audits.catalogue import CHECKS, Kind
 from unclass.audits.check import Measure
 from unclass.audits.decision_space import embed
+from unclass.audits.examine import examine
+from unclass.audits.figure_words import beyond
 from unclass.audits.limits import (
     at_most_chance,
     nearer_to_retrained,
@@ -22,15 +24,17 @@ from unclass.audits.limits import (
 )
 from unclass.audits.next_steps import Known
 from unclass.audits.observe import look, observe, observe_head, sample_split, suited
-from unclass.audits.provenance import said_at_once
+from unclass.audits.privacy import attack, privacy_measures
+from unclass.audits.provenance import provenance_section, said_at_once
 from unclass.audits.recalibration import CURVE, recalibrate, recalibration_curve
 from unclass.audits.result import AuditedModel
 from unclass.audits.retraining import Retraining
 from unclass.audits.shadow import Shadows
+from unclass.audits.stopwatch import Stopwatch
 from unclass.audits.thumbnails import data_uri, heat_uri
 from unclass.audits.utility import share_measure
 from unclass.audits.verdict import counted, decide, self_check, tiles
-from unclass.data import Split
+from unclass.data import ImageData, Split
 from unclass.errors import InputError
 from unclass.metrics import accuracy
 from unclass.models import Classifier, weights_digest
@@ -444,3 +448,31 @@ def test_pictures_are_data_uris(channels: int) -> None:
 def test_one_shadow_model_is_too_few() -> None:
     with pytest.raises(InputError, match="at least two"):
         Shadows([nn.Linear(1, 1)], [nn.Linear(1, 1)])
+
+
+def test_what_is_scarce_is_asked_for(split: Split, model: Classifier, engine: Engine) -> None:
+    few = replace(split, forget=split.forget.select(torch.arange(4)))
+    seen = examine({"original": model, "unlearned": model}, {}, few, Stopwatch(engine), 0, 0)
+    one = next(one for one in privacy_measures(seen, attack(seen), 0) if one.key == "population-attack")
+    assert one.images == 4 and one.limit([]).threshold == 0.3
+    assert "training images of the class" in beyond(one) and "test images" not in beyond(one)
+
+
+def test_an_audit_needs_images_of_every_kind(split: Split) -> None:
+    with pytest.raises(InputError, match="no test images of classes that stay and no test images of the class"):
+        sample_split(
+            replace(
+                split, retain_test=split.forget_test.of_classes([0]), forget_test=split.forget_test.of_classes([0])
+            ),
+            0,
+        )
+
+
+def test_what_more_images_cannot_decide_has_a_next_step_too() -> None:
+    one = share_measure("recalibration", at_most_chance(10), {"unlearned": 0.09}, 500, most=500)
+    assert any("lies too near its limit" in step for step in decide([one], [], ["deer"]).next)
+
+
+def test_the_record_says_who_ran_the_audit(monkeypatch: pytest.MonkeyPatch, digits: ImageData) -> None:
+    monkeypatch.setenv("UNCLASS_OPERATOR", "A. Turing")
+    assert provenance_section(digits, 0, {}, "bfloat16").by == "A. Turing"

@@ -41,6 +41,7 @@ class Measure:
     with_images: Callable[[str, int], Interval] | None = None  # a role's interval, if its figure stays, of so many
     most: int = 0
     limit_with: Callable[[int], float] | None = None
+    asked: str = ""  # which images are meant, where that is not always the same
 
     @classmethod
     def of(
@@ -55,10 +56,11 @@ class Measure:
         *,
         most: int = 0,
         limit_with: Callable[[int], float] | None = None,
+        asked: str = "",
     ) -> "Measure":
         """Return the figures of the check with this key."""
         found = intervals or {}
-        return cls(CHECKS[key], limit, values, found, images, note, with_images, most, limit_with)
+        return cls(CHECKS[key], limit, values, found, images, note, with_images, most, limit_with, asked)
 
     @property
     def key(self) -> str:

@@ -24,7 +24,7 @@ def beyond(one: Measure, role: str = "unlearned") -> str:
 
 def images(one: Measure) -> str:
     """Return the images that a check looks at."""
-    return {
+    return one.asked or {
         "recalibration": "training images of the class",
         "one-image": "images of the class",
         "same-features": "images of the class",

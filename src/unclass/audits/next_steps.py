@@ -43,8 +43,11 @@ def next_steps(
         steps = [UNCHANGED]
     for one in undecided:
         more = one.more_images()
-        if more is not None:
-            steps.append(f"About {more:,} more {images(one)} would decide “{one.kind.question}”")
+        steps.append(
+            f"“{one.kind.question}” lies too near its limit to be told by more images: {_to_be_sure(one)}"
+            if more is None
+            else f"About {more:,} more {images(one)} would decide “{one.kind.question}”"
+        )
     steps += [_repair(row) for row in checked if not row.ok]
     retrained = [row for row in checked if row.expected == "passed"]
     if not retrained:
@@ -74,6 +77,12 @@ def _against(one: Measure) -> str:
     if one.key == "own-logit":
         return "The class is only hidden: its own output still tells its images. Take another method, or retrain."
     return "Single training images can be told from others: train longer on other images, or retrain."
+
+
+def _to_be_sure(one: Measure) -> str:
+    if one.key == "retain-change":
+        return "let the method see some images of the other classes (--retain-sample 100), or take another method."
+    return "take a method that moves it further away, more of its steps, or retrain."
 
 
 def _repair(row: Control) -> str:

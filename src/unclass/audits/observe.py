@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from unclass.audits.layers import LAYER_IMAGES, LAYER_SETS, Layers
 from unclass.data import Batches, ImageSet, Split
+from unclass.errors import InputError
 from unclass.metrics.attack_success import balanced_sample
 from unclass.models.head import Head, find_head, head_inputs, in_full
 from unclass.predictions import LOOKING_BATCH, Predictions
@@ -18,6 +19,12 @@ from unclass.training.engine import Engine
 
 # Images of each set that are looked at. More of D_r and D_f change no check: the noise comes from the test images.
 LARGEST_SETS = {"retain": 1500, "forget": 2500, "retain_test": 5000, "forget_test": 5000}
+WORDS = {
+    "retain": "training images of classes that stay",
+    "forget": "training images of the class",
+    "retain_test": "test images of classes that stay",
+    "forget_test": "test images of the class",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +59,8 @@ def sample_split(split: Split, seed: int, largest: int | None = None) -> Split:
         return images.select(balanced_sample(images.labels, most, generator).sort().values)
 
     sets: dict[str, Any] = {name: sample(name, images) for name, images in split.sets().items()}
+    if missing := [words for name, words in WORDS.items() if name not in sets]:
+        raise InputError(f"the data has no {' and no '.join(missing)}; an audit needs some of each: add them")
     return replace(split, **sets)
 
 

@@ -9,7 +9,7 @@ from unclass.audits.evidence import Membership, RocCurve
 from unclass.audits.examine import Examination
 from unclass.audits.limits import UNMEASURED, allowed_advantage, informative, no_advantage, within
 from unclass.audits.neighbour_attack import neighbour_attack
-from unclass.audits.observe import LARGEST_SETS, Observation
+from unclass.audits.observe import LARGEST_SETS, WORDS, Observation
 from unclass.audits.utility import nearest_classes
 from unclass.metrics import attack_success_rate, auc_interval
 from unclass.metrics.own_logit import rank_from_below
@@ -30,8 +30,13 @@ def privacy_measures(seen: Examination, curves: Curves, seed: int) -> list[Measu
     """Return the checks on privacy."""
     members, others = len(seen.split.forget), len(seen.split.forget_test)
 
+    scarce = "forget" if members < others else "forget_test"  # what is missing most
+
+    def sizes(images: int) -> tuple[int, int]:
+        return (images, others) if scarce == "forget" else (members, images)
+
     def with_images(role: str, images: int) -> tuple[float, float]:
-        return advantage_interval(seen.observations[role], images)
+        return advantage_interval(seen.observations[role], sizes(images))
 
     rates = {role: asr(one, seed) for role, one in seen.observations.items()}
     tpr = {role: max(curve.tpr_at_1_fpr for curve in one.values()) for role, one in curves.items()}
@@ -44,11 +49,12 @@ def privacy_measures(seen: Examination, curves: Curves, seed: int) -> list[Measu
             no_advantage(members, others),
             {role: advantage(one) for role, one in curves.items()},
             found,
-            others,
+            min(members, others),
             least,
             with_images,
-            most=LARGEST_SETS["forget_test"],
-            limit_with=lambda images: allowed_advantage(members, images),
+            most=LARGEST_SETS[scarce],
+            limit_with=lambda images: allowed_advantage(*sizes(images)),
+            asked=WORDS[scarce],
         ),
         Measure.of("attack-success-rate", within(ASR_DISTANCE), rates, note=streisand),
         Measure.of("tpr-at-1-fpr", informative("few test images of one class make it coarse: it informs"), tpr),
@@ -70,11 +76,11 @@ def asr(seen: Observation, seed: int) -> float:
     return attack_success_rate(sets["retain"], sets["retain_test"], sets["forget"], seed)
 
 
-def advantage_interval(seen: Observation, images: int | None = None) -> tuple[float, float]:
-    """Return the interval of |AUC − ½| of the score that is furthest from ½, perhaps with so many images of D_ft."""
+def advantage_interval(seen: Observation, sizes: tuple[int, int] | None = None) -> tuple[float, float]:
+    """Return the interval of |AUC − ½| of the score that is furthest from ½, perhaps with other set sizes."""
     inside, outside = (membership_scores(seen.predictions[name]) for name in ("forget", "forget_test"))
     name = max(inside, key=lambda score: abs(auc(inside[score], outside[score]) - 0.5))
-    low, high = auc_interval(inside[name], outside[name], count=images)
+    low, high = auc_interval(inside[name], outside[name], sizes=sizes)
     ends = abs(low - 0.5), abs(high - 0.5)
     return (0.0 if low <= 0.5 <= high else min(ends)), max(ends)
 

@@ -9,6 +9,7 @@ from torch import nn
 from unclass.audits.check import is_retrained
 from unclass.audits.evidence import Cost, Provenance
 from unclass.audits.result import AuditedModel, Subject
+from unclass.border.operator import whoever
 from unclass.data import ImageData, Split
 from unclass.models import Classifier, weights_digest
 from unclass.records import command, environment
@@ -97,7 +98,7 @@ def cost_section(models: Mapping[str, nn.Module], about: About) -> dict[str, Cos
 
 
 def provenance_section(data: ImageData, seed: int, seconds: Mapping[str, float], precision: str = "") -> Provenance:
-    """Return everything needed to run the audit again, and when it ran. Who ran it is for the caller to say."""
+    """Return everything needed to run the audit again, and who ran it when."""
     known, now = environment(), datetime.now(UTC).isoformat(timespec="seconds")
     said, machine = dict(seconds), known.hardware
-    return Provenance(command(), known.versions, machine, seed, data.describe(), said, now, precision=precision)
+    return Provenance(command(), known.versions, machine, seed, data.describe(), said, now, whoever(), precision)

@@ -72,7 +72,7 @@ def _steps(ledger: Ledger, erasure: Erasure, job: Job, say: Say) -> Erased:
         erasure = erasures.forgotten(ledger, erasure, content_digest(unlearned_in(folder)))
     if erasure.step == "forgotten":
         say(f"{request}: auditing")
-        verdict = audit_step(ledger, erasure.request, erasure.source, job, folder)
+        verdict = audit_step(ledger, erasure.request, erasure.source, job, folder, erasure.operator)
         erasure = erasures.audited(ledger, erasure, sha256(folder / "audit.json"), verdict)
     status, sentence = erasures.verdict_of(ledger, erasure)
     if erasure.step == "audited" and status not in GOOD and not job.accept:

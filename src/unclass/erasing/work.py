@@ -78,7 +78,7 @@ def forget_step(ledger: Ledger, request: Request, source: Version, job: Job, fol
     write_json(folder / "images.json", fingerprints(split_for(request, images).forget))
 
 
-def audit_step(ledger: Ledger, request: Request, source: Version, job: Job, folder: Path) -> Verdict:
+def audit_step(ledger: Ledger, request: Request, source: Version, job: Job, folder: Path, operator: str) -> Verdict:
     """Write the audit into a folder and return its verdict."""
     settings = with_memory(settings_in(ledger, request.model), source)
     data, where, opening = read_settings(settings)
@@ -89,7 +89,8 @@ def audit_step(ledger: Ledger, request: Request, source: Version, job: Job, fold
             unlearned_in(folder), source.file(ledger), data, list(request.classes), list(job.retrained),
             engine=job.engine, seed=job.seed, data_options=where, opening=opening,
         )  # fmt: skip
-    found = replace(found, subject=replace(found.subject, request=request.id))
+    signed = replace(found.provenance, by=operator)
+    found = replace(found, subject=replace(found.subject, request=request.id), provenance=signed)
     found.save(folder / "audit.json")
     return found.verdict
 

@@ -1,6 +1,5 @@
 """The ledger itself: one SQLite file, and beside it a folder with the models and packs that it speaks of."""
 
-import getpass
 import os
 import sqlite3
 import time
@@ -9,6 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from unclass.border.operator import whoever as whoever
 from unclass.errors import InputError
 from unclass.ledger.schema import APPLICATION, TABLES, VERSION
 from unclass.storage import existing
@@ -159,11 +159,3 @@ def log(database: sqlite3.Connection, operator: str, what: str, about: str, deta
         "INSERT INTO events (at, operator, what, about, detail) VALUES (?, ?, ?, ?, ?)",
         (now(), operator, what, about, detail),
     )
-
-
-def whoever() -> str:
-    """Return who works here, where nobody says."""
-    try:
-        return os.environ.get("UNCLASS_OPERATOR") or getpass.getuser()
-    except (KeyError, OSError):  # a container without a user table
-        return "unknown"

@@ -23,15 +23,15 @@ def auc_parts(members: Tensor, others: Tensor) -> tuple[Tensor, Tensor]:
     return own, 1 - (together[n:] - ranks(others)) / n
 
 
-def auc_deviation(members: Tensor, others: Tensor, count: int | None = None) -> float:
-    """√(Var V / n + Var W / m): the standard deviation of the AUC (DeLong et al. 1988), or with another `count` m.
+def auc_deviation(members: Tensor, others: Tensor, sizes: tuple[int, int] | None = None) -> float:
+    """√(Var V / n + Var W / m): the standard deviation of the AUC (DeLong et al. 1988), or with other `sizes`.
 
     >>> round(auc_deviation(torch.tensor([4.0, 3.0, 1.0]), torch.tensor([2.0, 0.5, 0.0])), 4)
     0.1571
     """
     own, other = auc_parts(members, others)
-    m = len(other) if count is None else count
-    return float((_variance(own) / len(own) + _variance(other) / m).sqrt())
+    n, m = sizes or (len(own), len(other))
+    return float((_variance(own) / n + _variance(other) / m).sqrt())
 
 
 def paired_auc_deviation(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]) -> float:
@@ -46,18 +46,19 @@ def paired_auc_deviation(first: tuple[Tensor, Tensor], second: tuple[Tensor, Ten
     return sqrt(variance)
 
 
-def auc_interval(members: Tensor, others: Tensor, level: float = 0.95, count: int | None = None) -> tuple[float, float]:
+def auc_interval(
+    members: Tensor, others: Tensor, level: float = 0.95, sizes: tuple[int, int] | None = None
+) -> tuple[float, float]:
     """Wilson's interval of the AUC A as a share of A(1 − A)/σ² images, σ DeLong's deviation; at least min(n, m) images.
 
-    With a `count` of others that there are not, the interval if they were like those that there are.
+    With other `sizes` n and m, the interval that so many images like these would have.
 
     >>> low, high = auc_interval(torch.tensor([4.0, 3.0, 1.0]), torch.tensor([2.0, 0.5, 0.0]))
     >>> round(low, 3), round(high, 3)
     (0.407, 0.989)
     """
-    count = len(others) if count is None else count
-    deviation = auc_deviation(members, others, count)
-    return share_interval(auc(members, others), deviation, min(len(members), count), level)
+    least = min(sizes or (len(members), len(others)))
+    return share_interval(auc(members, others), auc_deviation(members, others, sizes), least, level)
 
 
 def _variance(values: Tensor) -> Tensor:

@@ -25,6 +25,18 @@ function bandOf(curves) {
 const noiseOf = (audit, ...names) => names.map((name) => (audit.noise || {})[name]).find((pair) => pair && pair.every(Number.isFinite)) || null;
 const named = (audit) => audit.classes.map((name) => ({ name: String(name), forgotten: audit.forget_classes.includes(name) }));
 
+// Layers by what tells them apart: without the beginning and the end that all dotted names share.
+function bareNames(names) {
+  const dotted = names.filter((name) => name.includes(".")).map((name) => name.split("."));
+  if (dotted.length < 2) return names;
+  const shortest = Math.min(...dotted.map((parts) => parts.length)) - 1;
+  const shared = (at) => { let count = 0; while (count < shortest && dotted.every((parts) => parts.at(at(count)) === dotted[0].at(at(count)))) count += 1; return count; };
+  const first = shared((count) => count), last = Math.min(shared((count) => -1 - count), shortest - first);
+  const bare = (from) => names.map((name) => (name.includes(".") ? name.split(".").slice(from, last ? -last : undefined).join(".") : name.replace("penultimate ", "")));
+  const found = bare(first);
+  return found.some((name) => /^[\d.]+$/.test(name)) ? bare(Math.max(0, first - 1)) : found; // a number alone says nothing
+}
+
 function curves(host, values, x, label, y = {}) {
   const roles = rolesOf(values);
   const top = Math.max(...roles.flatMap((role) => values[role].map((point) => point[0])), 1);
@@ -186,7 +198,7 @@ const PANELS = {
     const { layers, cka } = audit.similarity;
     const values = Object.fromEntries(rolesOf(cka).map((role) => [role, cka[role].map((value, place) => [place, value]).filter((point) => Number.isFinite(point[1]))]));
     const least = Math.min(0, ...Object.values(values).flat().map((point) => point[1]));
-    curves(host, values, { names: layers.map(String), domain: [0, Math.max(1, layers.length - 1)] }, "linear CKA by layer", { domain: [least, 1], format: number, exact: number });
+    curves(host, values, { names: bareNames(layers.map(String)), domain: [0, Math.max(1, layers.length - 1)] }, "linear CKA by layer", { domain: [least, 1], format: number, exact: number });
   },
   cost(host, audit) {
     const roles = rolesOf(audit.cost).filter((role) => audit.cost[role].seconds > 0);
