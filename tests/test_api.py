@@ -42,6 +42,67 @@ def test_every_verb_is_a_function_and_shadows_no_module(verb: str) -> None:
     assert "Example: " in (getattr(unclass, verb).__doc__ or "")
 
 
+class KilledAt:
+    """An observer that ends a run after so many steps, as a kill does."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+
+    def start(self, model: nn.Module) -> None: ...
+
+    def after_step(self, step: int, model: nn.Module, y: torch.Tensor) -> None:
+        if step == self.step:
+            raise KeyboardInterrupt
+
+
+def killed(model: nn.Module, data: object, out: Path) -> None:
+    stopped = Engine(precision="float32", checkpoint_seconds=0, observer=KilledAt(4))
+    with pytest.raises(KeyboardInterrupt):
+        unclass.forget(model, data, 3, "random-labels", epochs=4, batch_size=8, out=out, engine=stopped)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"classes": 5}, {"batch_size": 9}, {"method": "negative-gradient"}, {"batch_norm": "train"}],
+    ids=["class", "batch size", "method", "option"],
+)
+def test_a_killed_run_is_not_gone_on_with_by_another(
+    other: dict[str, object], trained: Classifier, digits: ImageData, engine: Engine, tmp_path: Path
+) -> None:
+    out = tmp_path / "model.safetensors"
+    killed(trained, digits, out)
+    asked = {"classes": 3, "method": "random-labels", "batch_size": 8} | other
+    with pytest.raises(InputError, match=r"of another run \(random-labels of classes \[3\]"):
+        unclass.forget(trained, digits, out=out, epochs=4, engine=engine, **asked)  # type: ignore[arg-type]
+
+
+def test_a_killed_run_is_not_gone_on_with_on_other_images(
+    trained: Classifier, digits: ImageData, engine: Engine, tmp_path: Path
+) -> None:
+    killed(trained, digits, tmp_path / "model.safetensors")
+    turned = replace(digits, train=digits.train.select(torch.arange(len(digits.train)).flip(0)))
+    with pytest.raises(InputError, match="of another run"):
+        unclass.forget(
+            trained,
+            turned,
+            3,
+            "random-labels",
+            epochs=4,
+            batch_size=8,
+            out=tmp_path / "model.safetensors",
+            engine=engine,
+        )
+
+
+def test_a_killed_run_goes_on_to_what_it_would_have_come_to(
+    trained: Classifier, digits: ImageData, engine: Engine, tmp_path: Path
+) -> None:
+    killed(trained, digits, tmp_path / "model.safetensors")
+    asked = {"epochs": 4, "batch_size": 8, "engine": engine}
+    gone_on = unclass.forget(trained, digits, 3, "random-labels", out=tmp_path / "model.safetensors", **asked)
+    assert weights_digest(gone_on) == weights_digest(unclass.forget(trained, digits, 3, "random-labels", **asked))
+
+
 def test_the_example_of_the_issue_runs(trained: Classifier, digits: ImageData, engine: Engine, tmp_path: Path) -> None:
     unclass.save(trained, tmp_path / "model.safetensors")
     model = unclass.load(tmp_path / "model.safetensors")

@@ -1,5 +1,6 @@
 """Running a method: seeding, handing out only the data it declared, timing, counting, checking what comes back."""
 
+import hashlib
 import logging
 import time
 from collections.abc import Iterator, Mapping
@@ -146,6 +147,7 @@ def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, s
     _log.info("%r on %s, batches of %d, seed %d", method, where, settings.batch_size, settings.seed)
     steps, began = engine.steps, time.perf_counter() + engine.earlier_seconds
     engine.findings.clear()
+    engine.purpose = purpose(method, data, settings) if engine.checkpoint is not None else ""
     with untouched(model), seeded(settings.seed, engine):
         try:
             unlearned = method(model, data, engine)
@@ -163,6 +165,16 @@ def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, s
     read = data.retain.images_read if isinstance(data.retain, Counted) else 0
     home: Any = unlearned.to(device_of(model), memory_format=torch.contiguous_format)  # type: ignore[call-overload]
     return Outcome(home, seconds, engine.steps - steps, read, dict(engine.findings))
+
+
+def purpose(method: Method, data: TrainingData, settings: Settings) -> str:
+    """Return in short what a run is for: a run with another method, class or image does not go on with its file."""
+    asked = (told_options(method), data.classes, data.earlier, settings.batch_size)
+    state = hashlib.sha256(repr(asked).encode())
+    for batches in (data.forget, data.retain):
+        images = getattr(getattr(batches, "batches", batches), "images", None)
+        state.update(images.identity().encode() if images is not None else b"none")
+    return f"{name_of(method)} of classes {list(data.classes)}, {state.hexdigest()[:12]}"
 
 
 @contextmanager

@@ -57,6 +57,8 @@ class Engine:
     """Where and how to compute. `steps` counts what has been done through it, and `earlier_seconds` what a resumed run
     took before it was killed. In `findings` a method leaves what it found out about its own result.
 
+    `purpose` says what a run is for, so that its resume file is not taken for that of another.
+
     `precision` is that of `fit` alone: weights stay as they are and predictions are made in 32 bits. `auto` multiplies
     in bfloat16 where the processor does that natively.
 
@@ -74,6 +76,7 @@ class Engine:
     steps: int = field(default=0, init=False)
     earlier_seconds: float = field(default=0.0, init=False)
     findings: dict[str, float] = field(default_factory=dict, init=False)
+    purpose: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
         if self.precision not in (*PRECISIONS, "auto"):
@@ -127,23 +130,16 @@ class Engine:
         Over pairs (`Paired`, `Turns`) the loss is given two batches, each (x, y). The run ends early when `until()`
         is true after a step. `clip` is the most that the norm of a gradient may be. A loss that is no mean over images
         must be given every batch `whole`: then several processes do not share it. Of several fits in one method, all
-        but the last must not be `resumable`: they are done
-        again when the method is.
+        but the last must not be `resumable`: they are done again when the method is.
         """
         model = self.place(model)
         steps = _optimiser(optimiser, model, lr, momentum, weight_decay, nesterov=schedule == "one-cycle")
         total = steps_in(batches, epochs)
         run = (
-            (
-                f"{what}: {total} steps, lr {lr}, momentum {momentum}, weight decay {weight_decay}, {schedule}, "
-                f"{self.precision}, batch norm {batch_norm}, seed {torch.initial_seed()}"
-            )
-            + ("" if optimiser == "sgd" else f", {optimiser}")
-            + ("" if clip is None else f", clip {clip}")
+            f"{what}: {total} steps, lr {lr}, momentum {momentum}, weight decay {weight_decay}, {schedule}, "
+            f"{self.precision}, batch norm {batch_norm}, seed {torch.initial_seed()}"
         )
-        kept = ResumeFile(self.checkpoint if resumable else None, run)
-        if kept.path is not None:
-            kept = ResumeFile(kept.path, f"{run}, from weights {weights_digest(model)[:12]}")
+        kept = self._resume_file(model, run, optimiser, clip) if resumable else ResumeFile(None, run)
         position = kept.load(model, steps)
         self.steps += position.step
         self.earlier_seconds += position.seconds
@@ -156,12 +152,8 @@ class Engine:
             for batch in self.progress(walk(batches, epochs, position), what, total, position.step):
                 for group in steps.param_groups:
                     group["lr"] = learning_rate(schedule, lr, position.step / max(total, 1))
-                try:
+                with _diverging(kept, f"{what}, step {position.step + 1} of {total} (lr {lr})"):
                     self._step(forward, steps, loss, batch, clip, whole)
-                except Diverged as error:
-                    kept.remove()
-                    at = f"{what}, step {position.step + 1} of {total} (lr {lr})"
-                    raise Diverged(f"{error} in {at}; nothing was changed: lower lr or the number of epochs") from None
                 position.step += 1
                 self.steps += 1
                 if self.observer is not None:
@@ -175,6 +167,12 @@ class Engine:
                     saved = now
         kept.finish(model, steps, position)
         return model.eval()
+
+    def _resume_file(self, model: nn.Module, run: str, optimiser: Optimiser, clip: float | None) -> ResumeFile:
+        """Return the file to go on from, which is of this run from these weights and no other."""
+        more = ("" if optimiser == "sgd" else f", {optimiser}") + ("" if clip is None else f", clip {clip}")
+        weights = "" if self.checkpoint is None else f", from weights {weights_digest(model)[:12]}"
+        return ResumeFile(self.checkpoint, "; ".join(filter(None, (self.purpose, f"{run}{more}{weights}"))))
 
     def _step(
         self,
@@ -247,6 +245,16 @@ def _labels(batch: tuple[Any, Any]) -> Tensor:
     """Return the labels of a batch, or of both batches of a pair."""
     first, second = batch
     return second if isinstance(first, Tensor) else torch.cat([first[1], second[1]])
+
+
+@contextmanager
+def _diverging(kept: ResumeFile, at: str) -> Iterator[None]:
+    """Say where a run diverged, which is not to be gone on with."""
+    try:
+        yield
+    except Diverged as error:
+        kept.remove()
+        raise Diverged(f"{error} in {at}; nothing was changed: lower lr or the number of epochs") from None
 
 
 @contextmanager
