@@ -117,8 +117,7 @@ def train(
         record = training_record(trained, images, method, outcome, settings, engine)
         if output is not None and distributed.is_first():
             save(trained, output.given[0])
-            record = replace(record, written={"model": str(output.given[0]), "sha256": output.digests()})
-            record.write(output.given[1])
+            record = _written(record, output, {"model": str(output.given[0])})
     distributed.wait()
     _RECORDS[trained] = record
     return trained
@@ -182,19 +181,18 @@ def forget(
         outcome = unlearn(case.work, case.split, chosen, engine, settings)
         result = outcome.model if type(outcome.model) is type(case.given) else like(case.given, outcome.model)
         mark_forgotten(result, case.split, outcome.left, outcome.listed)
-        looked = evaluated if evaluated is not None else output is not None
-        scores = [_scores(one, case, engine) if looked else None for one in (case.work, outcome.model)]
         about = describe_run(case.given, case.data, case.split, chosen, settings, engine, digests=output is not None)
         record = replace(
             with_findings(about, outcome, chosen, case.data), label=name_of(chosen), cost=outcome.cost(),
-            before=scores[0], scores=scores[1], weights=weights_digest(result),
+            weights=weights_digest(result),
         )  # fmt: skip
+        if evaluated or (evaluated is None and output is not None):
+            before, after = (_scores(one, case, engine) for one in (case.work, outcome.model))
+            record = replace(record, before=before, scores=after)
         if isinstance(result, Classifier):
             rename(result, names)
         if output is not None and distributed.is_first():
-            written = write_model(result, output.given[0], source, export, names)
-            record = replace(record, written={**written, "sha256": output.digests()})
-            record.write(output.given[1])
+            record = _written(record, output, write_model(result, output.given[0], source, export, names))
     distributed.wait()
     _RECORDS[result] = record
     return result
@@ -250,6 +248,13 @@ def _output(
         path, record, *exports, force=force, inputs=[] if source is None else [source],
         resume=path.with_name(path.name + ".resume"), folder=folder, writes=distributed.is_first(),
     )  # fmt: skip
+
+
+def _written(record: Record, output: Output, files: Mapping[str, Any]) -> Record:
+    """Return a record that says what was written beside it, and with which bytes, as it stands there."""
+    record = replace(record, written={**files, "sha256": output.digests()})
+    record.write(output.given[1])
+    return record
 
 
 def _resumable(engine: Engine, output: Output | None) -> Engine:

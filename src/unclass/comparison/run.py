@@ -86,14 +86,18 @@ def compare(
         raise InputError("there is no `data` or no `classes` to compare on; name both, or a `plan` that does")
     options = asked.get("data_options") or DataOptions()
     chosen = make_plan(asked, options)
-    source = (asked["data"], options) if isinstance(asked["data"], str | Path) else None
+    return compared(chosen, _executor(asked, options, chosen), audited=asked.get("audited", True), tell=tell)
+
+
+def _executor(asked: Mapping[str, Any], options: DataOptions, plan: Plan) -> Executor:
+    """Return who does the work: here, processes with their share of the threads, or a cluster."""
     if not 1 <= asked.get("threads", 1) <= MOST_THREADS:
         raise InputError(f"{asked['threads']} `threads` are not allowed; use 1 to {MOST_THREADS:,}")
-    count, engine = asked.get("jobs", 1), asked.get("engine") or Engine()
+    count = asked.get("jobs", 1)
     share = asked.get("threads") or (max(1, torch.get_num_threads() // count) if count > 1 else None)
-    worker = Worker(chosen, engine, share, source)
-    executor = executor_for(worker, count, asked.get("cluster"), asked.get("cluster_options") or {})
-    return compared(chosen, executor, audited=asked.get("audited", True), tell=tell)
+    source = (asked["data"], options) if isinstance(asked["data"], str | Path) else None
+    worker = Worker(plan, asked.get("engine") or Engine(), share, source)
+    return executor_for(worker, count, asked.get("cluster"), asked.get("cluster_options") or {})
 
 
 def make_plan(asked: Mapping[str, Any], options: DataOptions) -> Plan:
