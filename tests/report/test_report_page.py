@@ -256,6 +256,30 @@ def test_the_first_page_on_paper_is_the_certificate(browser, pages, tmp_path, wi
 
 
 @needs_browser
+@pytest.mark.parametrize(
+    "layers, ticks",
+    [
+        (
+            ("network.blocks.0.conv", "network.blocks.7.conv", "penultimate features"),
+            ["blocks.0", "blocks.7", "features"],
+        ),
+        (("stem.conv", "layer1.0.conv2", "layer4.2.conv2"), ["stem.conv", "layer1.0.conv2", "layer4.2.conv2"]),
+        (("0", "2", "4"), ["0", "2", "4"]),
+        (("a.b", "a.b"), ["b", "b"]),
+    ],
+)
+def test_layers_are_named_by_what_tells_them_apart(browser, tmp_path, layers, ticks):
+    content = example(points=10)
+    content["similarity"] = {
+        "layers": list(layers),
+        "cka": {"original": [1.0] * len(layers), "unlearned": [0.5] * len(layers)},
+    }
+    with Opened(browser, write_report(Audit.of(content), tmp_path / "layers.html")) as opened:
+        drawn = opened.page.locator("[id$=closeness] .panel svg text").all_text_contents()
+        assert not opened.errors and [text for text in drawn if text in ticks][-len(ticks) :] == ticks
+
+
+@needs_browser
 def test_two_models_are_put_side_by_side(browser, pages):
     with Opened(browser, pages["several"]) as opened:
         page = opened.page

@@ -54,7 +54,9 @@ def subtitle(audits: Sequence[Audit], rows: Sequence[Row]) -> dict[str, str]:
     subject, runs = audits[0].subject, max((row.runs for row in rows), default=0)
     classes = dict.fromkeys(", ".join(audit.subject.forget_classes) for audit in audits)
     found = {"data": subject.data, "erased": " · ".join(classes), "when": audits[0].provenance.when}
-    return {**found, "runs": f"{runs} runs of each method" if runs > 1 else "one run of each method"}
+    seeds = sorted({audit.provenance.seed for audit in audits if audit.provenance.seed is not None})
+    of = f", audits of seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}" if seeds else ""
+    return {**found, "runs": (f"{runs} runs of each method" if runs > 1 else "one run of each method") + of}
 
 
 def _line(row: Row, place: int | None, audits: Sequence[Audit]) -> Line:
