@@ -13,7 +13,7 @@ from unclass.audits.observe import Observation, look, observe, observe_head
 from unclass.audits.recalibration import recalibrate
 from unclass.audits.stopwatch import Stopwatch
 from unclass.data import ImageSet, Split
-from unclass.methods import CONTROLS as CONTROLS
+from unclass.methods import CONTROLS
 from unclass.metrics import accuracy
 from unclass.training.engine import Engine
 

@@ -8,6 +8,7 @@ from statistics import mean, stdev, variance
 from typing import Any, Self
 
 from unclass.comparison.plan import REFERENCE
+from unclass.methods import METHODS
 from unclass.metrics import SCORES
 from unclass.records import Record
 from unclass.storage.typed_json import typed
@@ -54,6 +55,12 @@ class Row:
     retain_images_read: float | None = None
     speed_up: float | None = None
     classes: int = 1
+
+    @property
+    def role(self) -> str:
+        """Return what a method of our table is beside the others: `reference`, `control` or `method`."""
+        known = METHODS.get(self.method.partition("@")[0])
+        return "method" if known is None else known.role
 
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> Self:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unclass.arguments import DEFAULT_METHOD
-from unclass.audits.examine import CONTROLS
 from unclass.audits.result import Audit, Outcome
 from unclass.comparison.plan import ORIGINAL, REFERENCE
 from unclass.comparison.rows import Row
@@ -12,6 +11,7 @@ from unclass.metrics import SCORES
 from unclass.report.table import cells
 
 GRAVEST: tuple[Outcome, ...] = ("failed", "undecided", "passed without reference", "passed")
+MARKS = {"reference": "reference", "control": "negative control"}
 MOST_NAMED = 2  # the page of the audit names them all
 
 
@@ -69,7 +69,7 @@ def _line(row: Row, place: int | None, audits: Sequence[Audit]) -> Line:
         place,
         None if verdict is None else verdict.status,
         "" if place is None else _why(audits[place], [one for one in audits if one.subject.method == row.method]),
-        _mark(row.method),
+        MARKS.get(row.role) or ("default" if row.method == DEFAULT_METHOD else ""),
         row.method in (ORIGINAL, REFERENCE),
     )
 
@@ -85,11 +85,3 @@ def _why(audit: Audit, own: Sequence[Audit]) -> str:
     names = ", ".join(grave[:MOST_NAMED]) or "the self-check does not hold"
     more = f" and {len(grave) - MOST_NAMED} more" if len(grave) > MOST_NAMED else ""
     return f"{often}: {names}{more}" if often else f"{names}{more}"
-
-
-def _mark(method: str) -> str:
-    if method == REFERENCE:
-        return "reference"
-    if method in CONTROLS:
-        return "negative control"
-    return "default" if method == DEFAULT_METHOD else ""
