@@ -35,7 +35,7 @@ class Ssd(Method):
     presets: ClassVar[dict[str, Preset]] = {
         "paper": {"alpha": 10.0, "dampening": 1.0},
         "digits": {"alpha": 5.0, "dampening": 0.5},
-        "fashion-mnist": {"alpha": 3.0, "dampening": 0.5},
+        "fashion-mnist": {"alpha": 4.0, "dampening": 0.5},
     }
 
     def passes(self, counts: Counts) -> Passes:
