@@ -191,6 +191,14 @@ def test_a_method_without_its_recorded_updates_is_refused_before_anything_runs(
     assert runs == []
 
 
+def test_a_class_that_came_later_says_how_a_comparison_records_its_updates(plan: Plan, engine: Engine) -> None:
+    list(compare(plan, engine))
+    with pytest.raises(
+        InputError, match=r"not \[5\].*does so in another `out`, given all its classes at once; or leave"
+    ):
+        list(compare(replace(plan, classes=[["5"]]), engine))
+
+
 def test_a_plan_is_checked_when_it_is_made(plan: Plan) -> None:
     with pytest.raises(InputError, match="did you mean finetune"):
         replace(plan, methods=["finetun"])

@@ -91,16 +91,19 @@ def check_recorded(plan: Plan) -> None:
         for cell in cells_of(plan, audited=False) if model is not None else ():
             method = plan.chosen[cell.spec] if cell.kind == "run" and cell.seed == seed else None
             if isinstance(method, Prepared) and not place_of(plan, cell).record.exists():
-                check_kept(with_kept(plan, method, seed), model, cell.classes, cell.spec)
+                check_kept(with_kept(plan, method, seed), model, cell.classes, cell.spec, here=not plan.originals)
 
 
-def check_kept(method: Prepared, model: nn.Module | None, classes: Sequence[int], spec: str) -> None:
-    """Raise unless a method has what training should have kept for it."""
+def check_kept(
+    method: Prepared, model: nn.Module | None, classes: Sequence[int], spec: str, *, here: bool = False
+) -> None:
+    """Raise unless a method has what training should have kept for it; `here`: a comparison has trained the model."""
     assert model is not None
     try:
         method.check_prepared(model, classes)
     except InputError as error:
-        raise InputError(f"{spec} cannot run: {error}; or leave {spec} out of `methods`") from error
+        again = "; a comparison does so in another `out`, given all its classes at once" if here else ""
+        raise InputError(f"{spec} cannot run: {error}{again}; or leave {spec} out of `methods`") from error
 
 
 def _kinds(plan: Plan) -> dict[str, Prepared]:
