@@ -1,11 +1,8 @@
 """The bench: what it extrapolates, counts and compares, checked by hand; its timings only for consistency."""
 
 import json
-import sys
-from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -13,36 +10,18 @@ import torch.nn.functional as F
 from torch import nn
 
 from unclass.benchmark import measure
-from unclass.benchmark.entrants import AUTHORS, SHIFT, Entrant, by_epochs, retrain_name
-from unclass.benchmark.figure import growth_figure
-from unclass.benchmark.growth import class_growth, exponent, repeated, retain_growth
-from unclass.benchmark.machine import Memory, gemm_peak, peak_memory
-from unclass.benchmark.promises import bars
-from unclass.benchmark.result import Bench, ClassCurve, Curve, Growth, Point, RetainCurve, Row, Stem, Subject
+from unclass.benchmark.entrants import AUTHORS, SHIFT, retrain_name
+from unclass.benchmark.result import Bench
 from unclass.benchmark.table import bench_notes, bench_table
-from unclass.benchmark.timing import Conditions, Cost, Run, Stopwatch, interleave, spread
 from unclass.cli import run
 from unclass.data import ImageData, Split
 from unclass.errors import InputError
-from unclass.methods import BENCH, METHODS, Method
-from unclass.methods.boundary_shrink import BoundaryShrink
-from unclass.methods.configure import configure
 from unclass.models import Classifier, save, weights_digest
 from unclass.models.cut import Work
-from unclass.progress import silent
 from unclass.running import Settings
 from unclass.training.engine import Engine
 
 ROW_NAMES = [SHIFT, "boundary-shrink@paper", AUTHORS, "boundary-expanding", retrain_name(8), retrain_name(30)]
-linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux can reset the high-water mark")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_peak() -> Iterator[None]:
-    """Measuring the peak takes seconds: here it is a round number."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measure, "gemm_peak", lambda precision, device: 1e11)
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +33,6 @@ def result(trained: Classifier, digits: ImageData, split: Split) -> Bench:
     )
     assert weights_digest(trained) == before
     return found
-
-
-def entrant(split: Split, **changes: Any) -> Entrant:
-    return replace(Entrant("a method", BoundaryShrink(), split, 100, 10, Cost(0, 0)), **changes)
 
 
 def test_every_method_and_both_retrainings_have_a_row(result: Bench) -> None:
@@ -114,44 +89,6 @@ def test_there_are_no_bars_for_digits(result: Bench) -> None:
     assert result.bars == ()
 
 
-def test_a_whole_run_is_extrapolated_as_by_hand(split: Split) -> None:
-    """Search 2 s; one epoch on a quarter of the images 3 s; ten epochs; searched once, or in every epoch."""
-    cost = Cost(before=2.0, training=3.0)
-    assert entrant(split, share=0.25).whole(cost) == 2 + 10 * 4 * 3
-    assert entrant(split, searches=10).whole(cost) == 10 * 2 + 10 * 3
-    assert entrant(split, measured_epochs=10).whole(cost) == 2 + 3
-
-
-def test_a_row_says_what_was_not_measured(split: Split) -> None:
-    assert entrant(split, share=0.25).note() == "1 of 10 epochs measured, on 25 of 100 images"
-    assert entrant(split, measured_epochs=10).note() == ""
-
-
-def test_retraining_of_thirty_epochs_stands_once(split: Split) -> None:
-    assert [each.epochs for each in by_epochs(entrant(split, epochs=12))] == [12, 30]
-    assert [each.epochs for each in by_epochs(entrant(split, epochs=30))] == [30]
-
-
-def test_a_stopwatch_parts_training_from_what_came_before() -> None:
-    times = iter([5.0, 7.0, 11.0])
-    watch = Stopwatch(lambda: next(times))
-    watch.start(nn.Identity())
-    for step in (1, 2):
-        watch.after_step(step, nn.Identity(), torch.zeros(1))
-    assert watch.cost(whole=20.0) == Cost(before=14.0, training=6.0)
-
-
-def test_runs_take_turns() -> None:
-    done: list[str] = []
-    runs = {name: lambda name=name: done.append(name) or len(done) for name in "ab"}  # type: ignore[misc, func-returns-value]
-    assert interleave(runs, 2, silent, "") == {"a": [1, 3], "b": [2, 4]}
-    assert done == ["a", "b", "a", "b"]
-
-
-def test_the_spread_is_median_least_and_most() -> None:
-    assert spread([3.0, 1.0, 8.0]) == (3.0, (1.0, 8.0))
-
-
 def test_operations_of_a_convolution_are_those_counted_by_hand() -> None:
     layer, x = nn.Conv2d(3, 5, 3, padding=1), torch.rand(2, 3, 8, 8, requires_grad=True)
     forward = 2 * (2 * 8 * 8) * 5 * (3 * 3 * 3)
@@ -167,113 +104,6 @@ def test_gradients_of_images_can_be_counted() -> None:
     with Work() as counter:
         torch.autograd.grad(F.cross_entropy(layer(x), torch.tensor([0, 1])), x)
     assert counter.operations == 2 * (2 * 2 * 4 * 6)
-
-
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_the_peak_is_positive(precision: str) -> None:
-    assert gemm_peak(precision, sizes=(64, 128), seconds=0.01) > 0
-
-
-@linux
-def test_peak_memory_is_that_of_the_block_alone() -> None:
-    with peak_memory() as large:
-        torch.ones(20_000_000)
-    with peak_memory() as small:
-        torch.ones(1000)
-    assert large.increase > 75e6
-    assert small.increase < 20e6
-
-
-def test_the_exponent_is_the_slope_of_the_logarithms() -> None:
-    assert exponent([(n, 3.0 * n**2) for n in (1, 10, 50)]) == pytest.approx(2)
-
-
-def test_images_are_repeated_where_there_are_too_few(split: Split) -> None:
-    count = len(split.forget)
-    more = repeated(split.forget, count + 2)
-    assert more.places.tolist() == [*split.forget.places.tolist(), *split.forget.places[:2].tolist()]
-
-
-@linux
-def test_a_shadow_neuron_does_not_copy_a_large_head() -> None:
-    found = class_growth(
-        Conditions(Engine(precision="float32"), Settings(), repeats=1), ["boundary-expanding"], (100_000,)
-    )
-    with peak_memory() as copied:
-        nn.Linear(128, 100_001)
-    assert copied.increase > 0.9e6 * found.head_mb
-    assert found.extra_heads["boundary-expanding"] < 0.5
-
-
-class InStep(Conditions):
-    """Takes a second, and another for each hundred images that stay."""
-
-    def time(self, model: nn.Module, split: Split, method: Method) -> Run:
-        return Run(Cost(before=1.0, training=len(split.retain) / 100), Memory(before=0))
-
-
-def test_growth_with_the_images_that_stay_is_the_time_of_tenfold_over_that_of_one(trained: Any, split: Split) -> None:
-    found = retain_growth(trained, split, configure(SHIFT), InStep(Engine(precision="float32"), Settings(), repeats=1))
-    few, many = found.points
-    assert many.size == 10 * few.size == 10 * len(split.retain)
-    assert found.ratio == pytest.approx((1 + many.size / 100) / (1 + few.size / 100)) and found.noise == 0
-
-
-def row(method: str, seconds: float) -> Row:
-    numbers = {one.name: 1 for one in fields(Row)} | {"spread": (seconds, seconds), "note": "", "peak_memory_gb": 1.5}
-    return Row(**(numbers | {"method": method, "seconds": seconds}))  # type: ignore[arg-type]
-
-
-def points(*methods: str) -> tuple[Point, ...]:
-    return tuple(Point(size, method, 1.0, (0.9, 1.2)) for method in methods for size in (10, 100))
-
-
-def growth(ratio: float = 1.0, noise: float = 0.0) -> Growth:
-    flat = Curve(points(SHIFT), 0.0)
-    classes = ClassCurve(points(SHIFT, "another"), 51.2, {SHIFT: 0.1})
-    return Growth(flat, RetainCurve(points(SHIFT), 0.0, ratio, noise), classes, flat)
-
-
-def cifar(shift: float, grown: Growth | None = None) -> Bench:
-    rows = tuple(row(*one) for one in {SHIFT: shift, AUTHORS: 200.0, retrain_name(30): 3000.0}.items())
-    stem, hardware = Stem(1.0, (1.0, 1.0), "layer", 1.0, 0.59), {"processor": "", "cores": 2, "threads": 1, "load": 0.0}
-    return Bench(
-        "cifar10", Subject("all-cnn", 1), ("deer",), {}, "float32", hardware, 1, 1.0, rows, {}, True, stem, grown
-    )
-
-
-def test_bars_hold_at_their_limits_and_not_beyond() -> None:
-    assert [bar.holds for bar in bars(cifar(10.0))] == [True, True, True, False]
-    assert [bar.holds for bar in bars(cifar(10.1))] == [False, False, True, False]
-
-
-@pytest.mark.parametrize(("ratio", "noise", "holds"), [(1.09, 0.0, True), (1.2, 0.0, False), (1.2, 0.3, True)])
-def test_time_is_flat_within_a_tenth_or_the_noise(ratio: float, noise: float, holds: bool) -> None:
-    assert bars(cifar(10.0, growth(ratio, noise)))[-1].holds is holds
-
-
-def test_the_growth_figure_has_a_panel_for_each_quantity_and_names_methods_where_there_are_several() -> None:
-    figure = growth_figure(growth())
-    assert len(figure.axes) == 4
-    assert [axes.get_legend() is not None for axes in figure.axes] == [False, False, True, False]
-    with pytest.raises(InputError, match="`grow`"):
-        growth_figure(None)
-
-
-def test_a_saved_bench_is_json_with_whether_each_promise_holds_and_the_figure(tmp_path: Path) -> None:
-    found = cifar(10.0, growth())
-    saved = replace(found, bars=bars(found)).save(tmp_path)
-    assert [path.name for path in saved.written] == ["bench.json", "growth.png"]
-    written = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))
-    assert written == saved.as_dict() and "written" not in written
-    assert [bar["holds"] for bar in written["bars"]] == [True, True, True, False, True]
-    assert written["growth"]["classes"]["extra_heads"] == {SHIFT: 0.1}
-
-
-def test_what_is_timed_is_what_the_methods_declare() -> None:
-    declared = [(name, preset) for name, kind in METHODS.items() for preset in kind.bench_presets]
-    assert sorted(BENCH) == sorted(f"{name}@{preset}" if preset else name for name, preset in declared)
-    assert BENCH[0] == SHIFT and all(set(METHODS[name].presets) >= {preset} - {""} for name, preset in declared)
 
 
 def test_the_table_has_every_row_and_its_notes_name_the_hardware(result: Bench) -> None:

@@ -84,8 +84,11 @@ def class_growth(
     methods = {name: configure(name) for name in (*names, PLAIN_TRAINING)}
     split = random_split(images)
     runs: dict[tuple[str, int], Callable[[], Run]] = {}
-    for count in counts:
+    for count in sorted(counts):
         model = MODELS["small-cnn"](count, channels=PICTURE[0], width=HEAD_FEATURES_WIDTH).eval()
+        if not runs:
+            for method in methods.values():  # what the very first run of a method takes is no growth
+                conditions.time(model, split, method)
         runs |= {(name, count): partial(conditions.time, model, split, method) for name, method in methods.items()}
     results = interleave(runs, conditions.repeats, conditions.progress, "growth with the classes")
     increase = {key: statistics.median(run.memory.increase for run in found) for key, found in results.items()}
