@@ -94,6 +94,25 @@ def test_a_killed_run_is_not_gone_on_with_on_other_images(
         )
 
 
+@pytest.mark.parametrize("then", [5, None], ids=["another class", "nothing"])
+def test_a_killed_training_is_not_gone_on_with_where_other_updates_are_to_be_kept(
+    then: int | None, digits: ImageData, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = {"model_options": {"width": 2}, "epochs": 2, "batch_size": 8, "out": tmp_path / "model.safetensors"}
+
+    def killed_later(self: unclass.UpdateRecorder, step: int, *_: object) -> None:
+        if step == 4:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(unclass.UpdateRecorder, "after_step", killed_later)
+        engine = Engine(precision="float32", checkpoint_seconds=0)
+        unclass.train(digits, "small-cnn", engine=engine, record_updates=tmp_path / "kept", record_class=3, **asked)
+    other = {} if then is None else {"record_updates": tmp_path / "kept", "record_class": then}
+    with pytest.raises(InputError, match="of another run"):
+        unclass.train(digits, "small-cnn", engine=Engine(precision="float32"), **other, **asked)
+
+
 def test_a_killed_run_goes_on_to_what_it_would_have_come_to(
     trained: Classifier, digits: ImageData, engine: Engine, tmp_path: Path
 ) -> None:

@@ -147,7 +147,7 @@ def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, s
     _log.info("%r on %s, batches of %d, seed %d", method, where, settings.batch_size, settings.seed)
     steps, began = engine.steps, time.perf_counter() + engine.earlier_seconds
     engine.findings.clear()
-    engine.purpose = purpose(method, data, settings) if engine.checkpoint is not None else ""
+    engine.purpose = purpose(method, data, settings, engine) if engine.checkpoint is not None else ""
     with untouched(model), seeded(settings.seed, engine):
         try:
             unlearned = method(model, data, engine)
@@ -167,9 +167,13 @@ def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, s
     return Outcome(home, seconds, engine.steps - steps, read, dict(engine.findings))
 
 
-def purpose(method: Method, data: TrainingData, settings: Settings) -> str:
-    """Return in short what a run is for: a run with another method, class or image does not go on with its file."""
-    asked = (told_options(method), data.classes, data.earlier, settings.batch_size)
+def purpose(method: Method, data: TrainingData, settings: Settings, engine: Engine) -> str:
+    """Return in short what a run is for: one with another method, class or image does not go on with its file.
+
+    Nor does one that keeps something else on its way: updates of steps that are past would be missing.
+    """
+    keeps = getattr(engine.observer, "keeps", "") if isinstance(engine.observer, Recorder) else ""
+    asked = (told_options(method), data.classes, data.earlier, settings.batch_size, keeps)
     state = hashlib.sha256(repr(asked).encode())
     for batches in (data.forget, data.retain):
         images = getattr(getattr(batches, "batches", batches), "images", None)

@@ -26,6 +26,11 @@ class Recording:
         self.recorders = list(recorders)
         self.seconds, self.steps = 0.0, 0
 
+    @property
+    def keeps(self) -> str:
+        """What all of them keep."""
+        return "; ".join(getattr(one, "keeps", type(one).__name__) for one in self.recorders)
+
     def start(self, model: nn.Module) -> None:
         for one in self.recorders:
             one.start(model)

@@ -131,7 +131,10 @@ class Method(Protocol):
 
 @runtime_checkable
 class Recorder(Observer, Protocol):
-    """Watches the training of an original, and says at its end whose training it was."""
+    """Watches the training of an original, and says at its end whose training it was.
+
+    What it keeps is known by its `keeps`, if it has one: a killed run that kept something else is not gone on with.
+    """
 
     def finish(self, model: nn.Module) -> None: ...
 

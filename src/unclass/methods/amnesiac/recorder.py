@@ -38,6 +38,11 @@ class UpdateRecorder:
             prepare_recording(self.folder, 0)
             self.start(model)
 
+    @property
+    def keeps(self) -> str:
+        """What is kept and where: a killed run that kept something else is not gone on with."""
+        return f"updates of classes {self.classes.tolist()} in {self.folder.absolute()}"
+
     def start(self, model: nn.Module) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.before = {name: weight.detach().cpu().clone() for name, weight in _bare(model).named_parameters()}
