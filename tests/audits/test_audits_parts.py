@@ -76,13 +76,15 @@ def test_sampling_keeps_small_sets_and_balances_large_ones(split: Split) -> None
     assert sampled.retain.labels.bincount().tolist() == [5, 5, 5, 0, 5, 5, 5, 5, 5, 5]
 
 
+@pytest.mark.parametrize("tracked", [True, False])
 def test_recalibration_undoes_wrong_statistics_and_leaves_the_model(
-    model: Classifier, split: Split, engine: Engine
+    model: Classifier, split: Split, engine: Engine, tracked: bool
 ) -> None:
     broken = deepcopy(model)
     for module in broken.modules():
         if isinstance(module, nn.BatchNorm2d):
             module.running_mean.add_(3.0)  # type: ignore[operator, union-attr]
+            module.track_running_stats = tracked  # some freeze their layers so
     digest = weights_digest(broken)
     again = recalibrate(broken, split.retain, engine)
     assert again is not None and weights_digest(broken) == digest and not again.training

@@ -8,21 +8,15 @@ from copy import deepcopy
 
 import torch
 from torch import nn
-from torch.nn.modules.batchnorm import _BatchNorm
 
 from unclass.data import Batches, ImageSet, Split
 from unclass.metrics import accuracy
+from unclass.models.batch_norm import with_statistics
 from unclass.predictions import predict
 from unclass.training.engine import Engine
 
 IMAGES, BATCH = 1000, 125
 CURVE = (125, 250, 500, 1000, 2500)
-
-
-def batch_norms(model: nn.Module) -> list[_BatchNorm]:
-    """Return the layers that keep running statistics."""
-    layers = [module for module in model.modules() if isinstance(module, _BatchNorm)]
-    return [layer for layer in layers if layer.track_running_stats]
 
 
 @torch.no_grad()
@@ -31,10 +25,11 @@ def recalibrate(
 ) -> nn.Module | None:
     """Return a copy with running statistics averaged over at most so many remaining images; None without batch norm."""
     copy = engine.place(deepcopy(model))
-    layers = batch_norms(copy)
+    layers = with_statistics(copy)
     if not layers:
         return None
     for layer in layers:
+        layer.track_running_stats = True  # which its owner may have switched off to freeze it
         layer.reset_running_stats()
         layer.momentum = None  # the plain average over all batches
         layer.train()  # and nothing else: dropout stays off
