@@ -46,6 +46,8 @@ def test_variable_comes_before_the_file_and_one_for_a_command_before_all(tmp_pat
         ("[forgett]\nsize = 3", "did you mean forget"),
         ("size = [1, 2]", "is a list"),
         ("size = 1\nsize", "is not TOML"),
+        ("size = " + "[" * 5000 + "]" * 5000, "is not TOML of a reasonable depth"),
+        ("size = " + "9" * 5000, "is not TOML"),
         ("[forget.size]\na = 1", "is a table"),
     ],
 )

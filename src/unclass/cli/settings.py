@@ -7,13 +7,12 @@ first, then variables, then the file in the current folder.
 
 import logging
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from unclass.errors import InputError, unknown
-from unclass.storage import read_text
+from unclass.storage import read_toml
 
 FILE, PROJECT, PREFIX = "unclass.toml", "pyproject.toml", "UNCLASS_"
 _NO_OPTIONS = {"CACHE", "COMPLETE"}
@@ -47,11 +46,11 @@ def _file(folder: Path) -> tuple[Path, dict[str, Any]]:
         if not path.is_file():
             continue
         try:
-            content: Any = tomllib.loads(read_text(path))
-        except tomllib.TOMLDecodeError as error:
+            content: Any = read_toml(path)
+        except InputError:
             if keys:
                 continue  # somebody else's file
-            raise InputError(f"{path} is not TOML ({error}); correct it") from error
+            raise
         for key in keys:
             content = content.get(key, {}) if isinstance(content, dict) else {}
         if content:

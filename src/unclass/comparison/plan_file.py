@@ -13,7 +13,6 @@ root = "cifar10"
 precision = "float32"
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -24,7 +23,7 @@ from unclass.errors import InputError, unknown
 from unclass.methods import Method
 from unclass.methods.configure import configure
 from unclass.models.origins import SOURCES
-from unclass.storage import read_text
+from unclass.storage import read_toml
 from unclass.training.engine import Budget, Engine
 
 TABLES = ("model_options", "recipe", "cluster_options")
@@ -40,10 +39,7 @@ DATA = tuple(one.name for one in fields(DataOptions) if one.name not in ("progre
 
 def read_plan(path: Path) -> dict[str, Any]:
     """Return the arguments of `compare` that a plan file holds. It names data, methods and numbers, never code."""
-    try:
-        content = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path} is not TOML ({error}); correct it") from error
+    content = read_toml(path)
     for key, value in content.items():
         if key not in KINDS:
             raise unknown("key", key, KINDS, f" in {path}")

@@ -5,7 +5,16 @@ from unclass.storage.journal import settle
 from unclass.storage.lock import Held, Lock
 from unclass.storage.output import Output
 from unclass.storage.own_digest import Changed, check_own_digest, is_as_written, json_digest, with_digest
-from unclass.storage.reading import is_there, parse_json, read_json, read_text, real_path, require_plain, user_path
+from unclass.storage.reading import (
+    is_there,
+    parse_json,
+    read_json,
+    read_text,
+    read_toml,
+    real_path,
+    require_plain,
+    user_path,
+)
 from unclass.storage.space import existing, no_space, require_space
 from unclass.storage.targets import check_target, require_absent
 
@@ -25,6 +34,7 @@ __all__ = [
     "parse_json",
     "read_json",
     "read_text",
+    "read_toml",
     "real_path",
     "require_absent",
     "require_plain",

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import stat
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,18 @@ def parse_json(text: str, where: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InputError(f"{where} holds no JSON object; make it again")
     return content
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the content of a TOML file."""
+    try:
+        return tomllib.loads(read_text(path))
+    except ValueError as error:  # tomllib's own error is one, and so is a number of ten thousand digits
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} is not TOML ({error}); correct it") from error
+    except RecursionError as error:
+        raise InputError(f"{path} is not TOML of a reasonable depth; correct it") from error
 
 
 def _finite(text: str) -> float:
