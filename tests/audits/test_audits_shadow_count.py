@@ -20,11 +20,18 @@ from unclass.training.engine import Engine
 def test_a_pair_is_two_trainings_and_the_unlearning(
     model: Classifier, digits: ImageData, split: Split, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    images = shadow_count.TIMED_STEPS * 32
-    monkeypatch.setattr(shadow_count, "_seconds_of_steps", lambda *_: 0.5 * images)  # half a second for each image
+    monkeypatch.setattr(shadow_count, "_seconds_of_a_step", lambda *_: 0.5 * 32)  # half a second for each image
     found = pair_seconds(model, digits, split, 7.0, engine, Settings(batch_size=32))
     epochs = model.card.recipe["epochs"]
     assert found == pytest.approx(0.5 * epochs * (len(digits.train) + len(split.retain)) + 7.0)
+
+
+def test_the_first_steps_are_not_timed(
+    model: Classifier, digits: ImageData, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = iter([100.0, 120.0, 130.0, *(130.0 + 0.25 * step for step in range(1, 100))])  # whatever is done once takes long
+    monkeypatch.setattr(shadow_count, "perf_counter", lambda: next(ends))
+    assert shadow_count._seconds_of_a_step(model, digits, engine, Settings(batch_size=32)) == pytest.approx(0.25)
 
 
 def test_timing_changes_no_model_and_draws_nothing(

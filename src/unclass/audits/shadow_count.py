@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import floor
 from time import perf_counter
 
-from torch import nn
+from torch import Tensor, nn
 
 from unclass.audits.next_steps import spoken
 from unclass.border.bounds import MOST_SHADOW_MODELS
@@ -18,7 +18,8 @@ from unclass.training import distributed
 from unclass.training.engine import Budget, Engine
 
 LEAST = 2
-TIMED_STEPS = 4
+FIRST_STEPS, TIMED_STEPS = 2, 10  # the first ones also import, plan and reserve
+MOST_SECONDS = 30.0
 
 
 def pair_seconds(
@@ -29,18 +30,35 @@ def pair_seconds(
     A few steps of training are timed; `unlearning` is what the method took, as its record says.
     """
     epochs = original_recipe(original, data.name).epochs
-    per_image = _seconds_of_steps(original, data, engine, settings) / (TIMED_STEPS * settings.batch_size)
+    per_image = _seconds_of_a_step(original, data, engine, settings) / min(settings.batch_size, len(data.train))
     return per_image * epochs * (len(data.train) + len(split.retain)) + unlearning
 
 
-def _seconds_of_steps(original: nn.Module, data: ImageData, engine: Engine, settings: Settings) -> float:
-    batches = Batches(data.train, settings.batch_size, workers=settings.workers)
-    quiet = replace(engine, budget=Budget(steps=TIMED_STEPS), progress=silent, checkpoint=None, observer=None)
-    copy = deepcopy(original)
+class _Clock:
+    """Notes when the first step began and when each ended."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+
+    def start(self, model: nn.Module) -> None:
+        self.times.append(perf_counter())
+
+    def after_step(self, step: int, model: nn.Module, y: Tensor) -> None:
+        self.times.append(perf_counter())
+
+    def seconds(self) -> float:
+        """Return the seconds of a step, without the first ones where there are others."""
+        times = self.times[FIRST_STEPS:] if len(self.times) > FIRST_STEPS + 1 else self.times
+        return (times[-1] - times[0]) / (len(times) - 1)
+
+
+def _seconds_of_a_step(original: nn.Module, data: ImageData, engine: Engine, settings: Settings) -> float:
+    batches, clock = Batches(data.train, settings.batch_size, workers=settings.workers), _Clock()
+    budget, steps = Budget(FIRST_STEPS + TIMED_STEPS, MOST_SECONDS), FIRST_STEPS + TIMED_STEPS
+    quiet = replace(engine, budget=budget, progress=silent, checkpoint=None, observer=clock)
     with seeded(settings.seed, quiet):
-        began = perf_counter()
-        quiet.fit(copy, batches, cross_entropy, epochs=TIMED_STEPS, lr=0.0, what="timing")
-        return distributed.longest(perf_counter() - began)
+        quiet.fit(deepcopy(original), batches, cross_entropy, epochs=steps, lr=0.0, what="timing")
+    return distributed.longest(clock.seconds())
 
 
 def affordable(minutes: float, seconds: float) -> int:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from unclass.data.split import TrainingData
 from unclass.methods.method import RETAIN_SAMPLE, Counts, Method, Needs, Passes, Preset, Role, option
-from unclass.models.head import Head, find_head, head_inputs
+from unclass.models.head import Head, find_head, head_inputs, in_full
 from unclass.training.engine import Engine
 
 
@@ -66,7 +66,7 @@ class HeadOnly(Method):
         for x, y in batches:
             if sum(len(wanted) for _, wanted in found) >= self.images:
                 break
-            with head_inputs(head) as seen:
+            with engine.arithmetic(), in_full(head.module, engine.device), head_inputs(head) as seen:
                 model(engine.move(x, y)[0])
             logits = pooled(head.module(seen[-1])).index_fill(1, torch.tensor(classes, device=x.device), -torch.inf)
             found.append((seen[-1].cpu(), logits.softmax(dim=1).cpu()))
