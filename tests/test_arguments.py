@@ -43,7 +43,9 @@ def test_classes_in_every_form(given: Any, labels: tuple[Any, ...]) -> None:
     assert labels_of(given) == labels
 
 
-@pytest.mark.parametrize("wrong", [3.5, [None], [True], {"a": 1.5}.values(), b"deer"])
+@pytest.mark.parametrize(
+    "wrong", [3.5, [None], [True], {"a": 1.5}.values(), b"deer", torch.zeros(2), torch.tensor(0.5), int]
+)
 def test_what_is_no_class_is_named(wrong: Any) -> None:
     with pytest.raises(InputError, match="give its name or its index"):
         labels_of(wrong)

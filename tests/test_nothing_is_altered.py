@@ -1,7 +1,7 @@
 """After any verb and any method, what was handed in is as it was: one contract over all of them."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from torch import nn
 
 import unclass
 from unclass.data import ImageData
+from unclass.errors import InputError
 from unclass.methods import METHODS
 from unclass.methods.configure import configure
 from unclass.models import Classifier
@@ -95,6 +96,35 @@ def test_verbs_that_look_alter_nothing(
 ) -> None:
     with unaltered(theirs):
         verb(theirs, digits, engine)
+
+
+class Named(nn.Module):
+    """A network with its logits in a dict, as many have them."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"logits": self.network(x)}
+
+
+@pytest.mark.parametrize("form", ["card", "dict", "bare", "float16"])
+@pytest.mark.parametrize("head", ["", "head", "no-such-layer"])
+def test_neither_a_heads_name_nor_odd_outputs_alter_the_modes_of_layers(
+    form: str, head: str, theirs: Classifier, digits: ImageData, engine: Engine
+) -> None:
+    model: nn.Module = {"card": theirs, "dict": Named(theirs.network), "bare": theirs.network}.get(form) or Named(
+        theirs.network
+    ).half()
+    verbs: tuple[Callable[[], Any], ...] = (
+        lambda: unclass.evaluate(model, digits, "3", engine=engine, head=head),
+        lambda: unclass.forget(model, digits, "3", "negative-gradient", engine=engine, head=head, epochs=1),
+        lambda: unclass.doctor(model, digits, "3", "boundary-shift", engine=engine, head=head),
+    )
+    for verb in verbs:
+        with unaltered(model), suppress(InputError):
+            verb()
 
 
 def test_training_and_comparing_use_up_no_random_numbers(digits: ImageData, engine: Engine, tmp_path: Path) -> None:

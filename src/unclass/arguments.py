@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from operator import index
 from pathlib import Path
@@ -24,6 +25,7 @@ from unclass.models.any_model import HALF, device_of, inner
 from unclass.models.any_output import logits_of, looking, weight_dtype
 from unclass.models.weights_file import no_checkpoint
 from unclass.running import original_recipe
+from unclass.storage import is_there
 from unclass.training.engine import Engine
 
 Label = str | int
@@ -70,7 +72,8 @@ def _label(value: Any) -> Label:
     if isinstance(value, str):
         return value
     if isinstance(value, SupportsIndex) and not isinstance(value, bool):
-        return index(value)
+        with suppress(TypeError):  # a type has no index, and a tensor only one of whole numbers
+            return index(value)
     raise InputError(f"class {value!r} is a {type(value).__name__}; give its name or its index, such as 'deer' or 3")
 
 
@@ -189,7 +192,7 @@ def weights_of(path: Path | None, opening: Opening) -> Path | None:
     """Return the file or folder that holds a model's weights; raise if there is none and no network either."""
     if path is None and not opening.spec:
         raise InputError("no model was given; give a checkpoint, or `model` with `weights` FILE")
-    if path is not None and not path.exists():
+    if path is not None and not is_there(path):
         raise no_checkpoint(path)
     return path or opening.own_weights()
 

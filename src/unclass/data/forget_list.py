@@ -16,8 +16,8 @@ from unclass.storage.reading import read_list
 
 def listed_rows(listed: Path | str | Sequence[str | int | Path], data: ImageData) -> Tensor:
     """Return the rows of the training images that a file, or a sequence of paths and indices, names."""
-    if not isinstance(listed, Path | str | Iterable):
-        raise InputError(f"`forget_list` is {listed!r}; give a file, or a list of paths and indices")
+    if not isinstance(listed, Path | str | Iterable) or getattr(listed, "ndim", 1) == 0:
+        raise InputError(f"`forget_list` is {repr(listed)[:80]}; give a file, or a list of paths and indices")
     lines = read_list(Path(listed)) if isinstance(listed, Path | str) else [str(line) for line in listed]
     numbers = {int(line) for line in lines if is_index(line)}
     if large := [number for number in numbers if number >= len(data.train)]:

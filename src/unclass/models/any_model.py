@@ -37,14 +37,20 @@ def with_logits(model: nn.Module, x: Tensor, classes: int, head: str = "") -> nn
     found = inner(model)
     x = x.to(device_of(found))
     if isinstance(found, Classifier):
-        return Classifier(found.network, replace(found.card, head=head)).train(found.training) if head else found
+        return _around(found, Classifier(found.network, replace(found.card, head=head))) if head else found
     if head or weight_dtype(found) in HALF or not _is_plain(found, x):
-        found = Logits(found, head, classes).train(found.training)
+        found = _around(found, Logits(found, head, classes))
     with looking(found):
         count = found(x).shape[1]
     if count != classes:
         raise InputError(f"the model has {count} outputs, the data {classes} classes; give the data it was trained on")
     return found
+
+
+def _around(model: nn.Module, wrapper: nn.Module) -> nn.Module:
+    """Return what stands around a model in its mode, without a word to its layers, whose modes are their owner's."""
+    wrapper.training = model.training
+    return wrapper
 
 
 def in_full_precision(model: nn.Module) -> nn.Module:

@@ -21,6 +21,7 @@ from unclass.storage.typed_json import typed
 FORMAT = "unclass-1"
 
 
+@plain_arguments
 def save(model: Classifier, path: str | Path, like: WeightsFile | None = None) -> Path:
     """Write the weights under the network's own keys, shapes and dtypes, and the card beside them.
 

@@ -54,7 +54,7 @@ def read_json(path: Path, most: int = MOST_BYTES) -> dict[str, Any]:
 
 def read_list(file: Path) -> list[str]:
     """Return the lines of a list of images, by path or index, that hold something. Names of files need not be UTF-8."""
-    if not file.is_file():
+    if not is_there(file) or not file.is_file():
         raise InputError(f"there is no list {file}; write the path of an image to forget into each line")
     require_plain(file, MOST_BYTES)
     text = file.read_text(encoding="utf-8-sig", errors="surrogateescape")
