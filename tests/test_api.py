@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 import unclass
 from unclass.data import Batches, ImageData, ImageSet, Split, TrainingData, Withheld
-from unclass.errors import InputError
+from unclass.errors import Diverged, InputError
 from unclass.methods import METHODS, Needs
 from unclass.methods.configure import configure
 from unclass.methods.finetune import Finetune
@@ -40,6 +40,13 @@ def test_everything_named_in_the_package_is_there() -> None:
 def test_every_verb_is_a_function_and_shadows_no_module(verb: str) -> None:
     assert callable(getattr(unclass, verb)) and find_spec(f"unclass.{verb}") is None
     assert "Example: " in (getattr(unclass, verb).__doc__ or "")
+
+
+def test_a_whole_number_too_long_for_a_machine_is_a_number(
+    trained: Classifier, digits: ImageData, engine: Engine
+) -> None:
+    with pytest.raises(Diverged):
+        unclass.forget(trained, digits, 3, "negative-gradient", engine=engine, epochs=2, lr=10**30)
 
 
 class KilledAt:

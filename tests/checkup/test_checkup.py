@@ -179,6 +179,11 @@ def test_what_cannot_be_understood_is_bad_input_still(
     assert problem in message and message.count("\n") == 1
 
 
+def test_a_batch_of_no_images_is_an_error(trained: Classifier, digits: ImageData) -> None:
+    with pytest.raises(InputError, match="batch size 0 is not allowed"):
+        unclass.doctor(trained, digits, "3", batch_size=0)
+
+
 def test_an_unknown_option_is_an_error_in_python_too(trained: Classifier, digits: ImageData) -> None:
     with pytest.raises(InputError, match="unknown option"):
         unclass.doctor(trained, digits, ["3"], "finetune", epoch=3)

@@ -37,6 +37,7 @@ from unclass.errors import InputError
 from unclass.methods import Method
 from unclass.models import Opening
 from unclass.models.any_model import in_full_precision, inner
+from unclass.running import Settings
 from unclass.training.engine import Engine
 
 LOOKING_SECONDS, FEWEST = 20.0, 32
@@ -65,7 +66,7 @@ def doctor(
     Example: `[finding.says for finding in unclass.doctor(model, loader, "deer")]`
     """
     labels, where = labels_of(classes), data_options or DataOptions()
-    size = batch_size_of(data, batch_size)
+    size = Settings(batch_size=batch_size_of(data, batch_size)).batch_size  # which refuses what is none
     intent = Intent(labels, method, preset, options, head, forget_only, forget_list, size, where.skip_bad)
     check_is_model(model)
     if not isinstance(model, nn.Module):

@@ -151,7 +151,7 @@ class Engine:
         with _training_mode(model, batch_norm), distributed.joint_batch_norm(model):
             for batch in self.progress(walk(batches, epochs, position), what, total, position.step):
                 for group in steps.param_groups:
-                    group["lr"] = learning_rate(schedule, lr, position.step / max(total, 1))
+                    group["lr"] = float(learning_rate(schedule, lr, position.step / max(total, 1)))
                 with _diverging(kept, f"{what}, step {position.step + 1} of {total} (lr {lr})"):
                     self._step(forward, steps, loss, batch, clip, whole)
                 position.step += 1
@@ -234,6 +234,7 @@ def _optimiser(
 ) -> torch.optim.Optimizer:
     """Return what makes the steps, over all weights that want a gradient."""
     weights = [weight for weight in model.parameters() if weight.requires_grad]
+    lr, momentum, weight_decay = float(lr), float(momentum), float(weight_decay)  # a whole number may be too long
     if name == "sgd":
         return torch.optim.SGD(weights, lr, momentum, weight_decay=weight_decay, nesterov=nesterov)
     if name == "adamw":
