@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -146,6 +147,19 @@ def test_steps_count_to_the_end_and_tell_the_time_left(plan: Plan, engine: Engin
     assert [step.count for step in told] == list(range(1, len(cells) + 1))
     assert told[-1].seconds_left == 0 and all(step.seconds_left > 0 for step in told[:-1])
     assert str(told[-1]).endswith(f"({len(cells)} of {len(cells)})") and "logit-mask, 5, seed 0" in str(told[-1])
+
+
+def test_the_time_left_of_audits_is_not_that_of_runs(
+    plan: Plan, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where runs are quick, or were kept, the audits to come take as long as the first of them."""
+    cells = cells_of(replace(plan, classes=[["3"]], unlearn_seeds=[]))
+    done = [Done(cell, seconds=10.0 if cell.kind == "audit" else 0.1) for cell in cells]
+    clock = SimpleNamespace(monotonic=iter(range(0, 1000, 11)).__next__)  # one piece after the other
+    monkeypatch.setattr("unclass.comparison.steps.drive", lambda *_: iter(done))
+    monkeypatch.setattr("unclass.comparison.steps.time", clock)
+    told = list(steps(plan, cells, Here(Worker(plan, engine))))
+    assert [one.seconds_left > 5 for one in told if one.done.cell.kind == "audit"] == [True, False]
 
 
 def test_what_cannot_be_is_refused_in_one_line(plan: Plan, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

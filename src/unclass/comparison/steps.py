@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
@@ -45,6 +45,12 @@ def steps(plan: Plan, cells: Sequence[Cell], executor: Executor) -> Iterator[Ste
         took[done.cell.kind, done.cell.spec].append(done.seconds)
         every = [seconds for kind in took.values() for seconds in kind]
         at_once = max(1.0, sum(every) / max(1e-9, time.monotonic() - began))
-        to_come = sum(mean(took.get((cell.kind, cell.spec)) or every) for cell in left)
+        to_come = sum(mean(_like(cell, took) or every) for cell in left)
         names = tuple(plan.data.classes[index] for index in done.cell.classes)
         yield Step(done, names, len(cells) - len(left), len(cells), to_come / at_once)
+
+
+def _like(cell: Cell, took: Mapping[tuple[str, str], list[float]]) -> list[float]:
+    """Return how long pieces took that were like this one: with the same method, else of the same kind."""
+    same = took.get((cell.kind, cell.spec), [])
+    return same or [seconds for (kind, _), several in took.items() if kind == cell.kind for seconds in several]
