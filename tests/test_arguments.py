@@ -223,3 +223,24 @@ def test_seeds_and_sizes_may_be_numpy_numbers(trained: Classifier, digits: Image
         for one in (int, np.int64)
     ]
     assert same[0] == same[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("retrained", 3), ("retrained", None), ("retrained", torch.tensor(0.5)), ("shadow_models", True),
+        ("kept", []), ("seed", -1), ("seed", 10**30), ("unlearned", "x" * 5000), ("retrained", "x" * 5000),
+    ],
+)  # fmt: skip
+def test_what_an_audit_cannot_take_is_said_in_one_line(
+    name: str, wrong: Any, trained: Classifier, digits: ImageData
+) -> None:
+    given = {"unlearned": trained, "original": trained, "data": digits, "classes": 3, name: wrong}
+    with pytest.raises(InputError) as error:
+        unclass.audit(**given)
+    assert "\n" not in str(error.value)
+
+
+def test_training_takes_no_momentum(digits: ImageData, engine: Engine) -> None:
+    made = unclass.train(digits, "small-cnn", model_options={"width": 2}, epochs=1, momentum=0, engine=engine)
+    assert made.card.recipe["momentum"] == 0

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
-from unclass.arguments import Classes, Model, engine_for, labels_of
+from unclass.arguments import Classes, Model, engine_for, labels_of, models_in
 from unclass.audits.attention import attention_section
 from unclass.audits.check import is_retrained
 from unclass.audits.closeness import (
@@ -52,7 +52,7 @@ from unclass.methods import CONTROLS, METHODS
 from unclass.methods.configure import configure
 from unclass.models import Opening
 from unclass.progress import silent
-from unclass.running import seeded
+from unclass.running import Settings, seeded
 from unclass.storage import Output
 from unclass.training import distributed
 from unclass.training.engine import Engine
@@ -104,10 +104,10 @@ def audit(
     files = () if folder is None else (folder / "audit.json", folder / "report.html")
     with Output(*files, force=True, writes=distributed.is_first()) if files else nullcontext():
         labels = labels_of(classes)
-        several = [retrained] if isinstance(retrained, nn.Module | str | Path) else list(retrained)
-        subjects = open_subjects(
-            name_roles(unlearned, original, several), shadow_models, data, data_options=data_options, opening=opening
-        )
+        seed = Settings(seed).seed  # which refuses what is none
+        roles = name_roles(unlearned, original, models_in(retrained, "retrained"))
+        pairs = models_in(shadow_models, "shadow_models")
+        subjects = open_subjects(roles, pairs, data, data_options=data_options, opening=opening)
         given, data, whole = data, subjects.data, left_by(subjects.models["original"], Split.of(subjects.data, labels))
         engine = replace(engine_for(subjects.models["original"], engine, device), checkpoint=None, observer=None)
         known = {**subjects.about, **(about or {})}

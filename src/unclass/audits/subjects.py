@@ -20,6 +20,7 @@ from unclass.models import Opening
 from unclass.models.weights_file import no_checkpoint
 from unclass.records import Record, read_record
 from unclass.running import Settings
+from unclass.storage import is_there
 from unclass.training.engine import Engine
 
 
@@ -90,7 +91,7 @@ def open_subjects(
     def opened(model: Model) -> nn.Module:
         if isinstance(model, nn.Module):
             return model
-        if not Path(model).exists():
+        if not is_there(Path(model)):
             raise no_checkpoint(model)
         found = how.open(Path(model), images.classes, images.train.shape)
         check_fit(found, images, str(model))

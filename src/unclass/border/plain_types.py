@@ -19,7 +19,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 WORDS = {
     str: "text", Path: "a path", bool: "True or False", int: "a whole number", float: "a number", Mapping: "a mapping",
-    Callable: "a function", NoneType: "None",
+    dict: "a dict", Callable: "a function", NoneType: "None",
 }  # fmt: skip
 
 

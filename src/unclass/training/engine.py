@@ -236,7 +236,7 @@ def _optimiser(
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     lr, momentum, weight_decay = float(lr), float(momentum), float(weight_decay)  # a whole number may be too long
     if name == "sgd":
-        return torch.optim.SGD(weights, lr, momentum, weight_decay=weight_decay, nesterov=nesterov)
+        return torch.optim.SGD(weights, lr, momentum, weight_decay=weight_decay, nesterov=nesterov and momentum > 0)
     if name == "adamw":
         return torch.optim.AdamW(weights, lr, betas=(momentum, 0.999), weight_decay=weight_decay)
     raise unknown("optimiser", name, get_args(Optimiser))
