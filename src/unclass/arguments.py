@@ -1,7 +1,7 @@
 """Arguments in any form that people have them in, brought into one: classes, models, data, devices, methods."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from operator import index
@@ -180,15 +180,6 @@ def with_indices(images: ImageData, count: int) -> ImageData:
         given = f"the data has {len(found)} classes, the model {count} outputs"
         raise InputError(f"{given}; correct the labels, which go from 0 to {count - 1}")
     return images
-
-
-def models_in(given: Model | Sequence[Model], name: str) -> list[Model]:
-    """Return one model or several, as an argument of this name gives them, as a list."""
-    if isinstance(given, nn.Module | str | Path):
-        return [given]
-    if not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
-        raise InputError(f"`{name}` is {repr(given)[:80]}; give a model or the path of one, or a list of them")
-    return list(given)
 
 
 def check_is_model(model: object) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
-from unclass.arguments import Classes, Model, engine_for, labels_of, models_in
+from unclass.arguments import Classes, Model, engine_for, labels_of
 from unclass.audits.attention import attention_section
 from unclass.audits.check import is_retrained
 from unclass.audits.closeness import (
@@ -40,7 +40,7 @@ from unclass.audits.retraining import Retraining, retrain_command, retraining_se
 from unclass.audits.sections import noise, probe_section, recalibration_section, relearning_section
 from unclass.audits.shadow import Shadows, ulira_measure
 from unclass.audits.stopwatch import Kept, Stopwatch
-from unclass.audits.subjects import open_subjects
+from unclass.audits.subjects import models_in, open_subjects
 from unclass.audits.utility import flows, utility_measures, utility_section
 from unclass.audits.verdict import decide, not_claimed, self_check, tiles
 from unclass.border.plain_types import plain_arguments

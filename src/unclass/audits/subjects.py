@@ -1,6 +1,6 @@
 """The models of an audit, given as networks or as paths of checkpoints, and what files beside these know."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,15 @@ class Subjects:
             count = affordable(minutes, seconds)
             tell(f"U-LiRA: {count} pairs of shadow models, about {spoken(seconds)} each")
         return train_shadows(self.models["original"], self.data, split, method, count, engine, settings)
+
+
+def models_in(given: Model | Sequence[Model], name: str) -> list[Model]:
+    """Return one model or several, as an argument of this name gives them, as a list."""
+    if isinstance(given, nn.Module | str | Path):
+        return [given]
+    if not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+        raise InputError(f"`{name}` is {repr(given)[:80]}; give a model or the path of one, or a list of them")
+    return list(given)
 
 
 def open_subjects(
