@@ -20,7 +20,7 @@ from unclass.audits.relearn import WATCHED, watched
 from unclass.audits.utility import accuracies, class_count, share_measure
 from unclass.metrics import information_difference
 from unclass.metrics.delong import paired_auc_deviation
-from unclass.metrics.intervals import normal_interval
+from unclass.metrics.intervals import logit_interval, normal_interval
 from unclass.metrics.own_logit import own_logit_scores
 from unclass.metrics.population import auc
 
@@ -52,11 +52,14 @@ def _own_logit(seen: Examination) -> Measure:
     values = {role: auc(*pair) for role, pair in scores.items()}
     before = scores["original"]
     noise = {role: paired_auc_deviation(pair, before) for role, pair in scores.items()}
-    found = {role: normal_interval(values[role], noise[role]) for role in scores}
-    intervals = {role: (max(0.0, low), min(1.0, high)) for role, (low, high) in found.items()}
-    limit = well_below_original(values["original"])
     size, most = len(seen.split.forget_test), LARGEST_SETS["forget_test"]
-    return Measure.of("own-logit", limit, values, intervals, size, SAME_IMAGES, most=most)
+
+    def with_images(role: str, images: int) -> tuple[float, float]:
+        return logit_interval(values[role], noise[role] * (size / images) ** 0.5)
+
+    intervals = {role: with_images(role, size) for role in scores}
+    limit = well_below_original(values["original"])
+    return Measure.of("own-logit", limit, values, intervals, size, SAME_IMAGES, with_images, most=most)
 
 
 def _probes(seen: Examination) -> list[Measure]:
