@@ -1,7 +1,9 @@
 """Compare: one call from data and names, or from a plan file, to records, tables, audits and a report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 import torch
@@ -112,14 +114,14 @@ def make_plan(asked: Mapping[str, Any], options: DataOptions) -> Plan:
         Path(asked.get("out", OUT)),
         specs_of(asked.get("methods")),
         [labels] if asked.get("together") else [[label] for label in labels],
-        _some(_seeds(asked.get("seeds", 0))),
+        _some(_seeds("seeds", asked.get("seeds", 0))),
         asked.get("model") or DEFAULT_MODELS.get(images.name, "resnet-18"),
         asked.get("model_options") or {},
         recipe=training,
         originals=_paths("originals", asked),
         retrained=_paths("retrained", asked),
         settings=Settings(0, asked.get("batch_size", 64), options.workers),
-        unlearn_seeds=_seeds(asked.get("unlearn_seeds", ())),
+        unlearn_seeds=_seeds("unlearn_seeds", asked.get("unlearn_seeds", ())),
     )
 
 
@@ -159,16 +161,23 @@ def compared(plan: Plan, executor: Executor | Engine, *, audited: bool = True, t
 
 def _paths(name: str, asked: Mapping[str, Any]) -> list[Path]:
     """Return paths, one or several, as a list."""
-    given = asked.get(name) or ()
-    several = [given] if isinstance(given, str | Path) else list(given)
-    for one in several:
-        if not isinstance(one, str | Path):
-            raise InputError(f"`{name}` holds {repr(one)[:80]}; give paths of checkpoints")
-    return [Path(one) for one in several]
+    given = () if asked.get(name) is None else asked[name]
+    return [Path(one) for one in _several(name, given, str | Path, "paths of checkpoints")]
 
 
-def _seeds(given: int | Sequence[int]) -> list[int]:
-    return [given] if isinstance(given, int) else list(given)
+def _seeds(name: str, given: Any) -> list[int]:
+    """Return seeds, one or several, as a list."""
+    return [int(one) for one in _several(name, given, Integral, "whole numbers, such as 0 or [0, 1]")]
+
+
+def _several(name: str, given: Any, kind: type | UnionType, words: str) -> list[Any]:
+    """Return one thing of a kind, or several, as a list."""
+    listed = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
+    found = list(given) if listed else [given]
+    for one in found:
+        if not isinstance(one, kind) or isinstance(one, bool):
+            raise InputError(f"`{name}` holds {repr(one)[:80]}; give {words}")
+    return found
 
 
 def _some(seeds: list[int]) -> list[int]:
