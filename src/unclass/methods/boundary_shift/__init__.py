@@ -53,6 +53,10 @@ class BoundaryShift(Method):
     strangers or of stand-ins for D_r too far (`strangers.py`) is taken back: by more than half a nat, or (10π)^⅔ of it
     where π is below a tenth: ten classes of forty may cost no more than one of ten.
 
+    Where π is below a tenth, the outputs of strangers and stand-ins among the other classes are also trained to stay,
+    with weight (1 − 10π) κ, κ = `keeping`: many such classes are erased one after another, and what each takes of the
+    others adds up.
+
     Without batch norm there is one version of the statistics. A network that cannot be cut is trained whole.
     `retain_sample` images of D_r, if given, are trained in between to stay as they are.
     """
@@ -62,6 +66,7 @@ class BoundaryShift(Method):
     level_temperature: float = option(0.85, "T of the level: below 1 it is surer than the original is of such views")
     evenness: float = option(10.0, "λ, the weight of being as sure of D_f as of unseen images")
     dispersion: float = option(25.0, "γ, the weight of features of D_f that stand apart from each other")
+    keeping: float = option(10.0, "κ, the weight of features of no image that stay, for classes below a tenth")
     tail_share: float = option(0.1, "share of the work that the layers may do which are trained")
     class_share: float = option(0.0, "share of the forgotten classes in the training images; 0: equal classes")
     pace: float = option(5e-3, "length of a step as a share of ‖w‖, at most")
@@ -98,7 +103,8 @@ class BoundaryShift(Method):
         small = min(1.0, self.share(data, tail.forget.targets.shape[1]) / USUAL_SHARE)
         trained = tail.train(
             quick, pace=self.pace, slower=max(small**1.5, LEAST_PACE), steps=self.steps, rounds=self.rounds,
-            evenness=self.evenness, dispersion=self.dispersion * small**2, limit=HARM * small ** (2 / 3),
+            evenness=self.evenness, dispersion=self.dispersion * small**2, keeping=self.keeping * (1 - small),
+            limit=HARM * small ** (2 / 3),
         )  # fmt: skip
         with quick.arithmetic():
             forget_rows(tail.head, data.classes, tail.part, list(tail.batches(0)))

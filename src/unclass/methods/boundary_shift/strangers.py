@@ -44,6 +44,15 @@ class Strangers:
         apart = [F.kl_div(q, p, reduction="batchmean") for q, p in zip(now, self.before, strict=True)]
         return float(torch.stack(apart).max())  # not a number, if one is not
 
+    def some_moved(self, part: nn.Module, count: int) -> Tensor:
+        """Return the sum over both kinds of KL(before ‖ now) for so many of each, drawn at random, to be trained."""
+        total = torch.zeros(())
+        for features, before in zip(self.kinds, self.before, strict=True):
+            rows = torch.randint(len(features), (count,))
+            now = log_others(part(features[rows]).float(), self.classes)
+            total = total.to(now.device) + F.kl_div(now, before[rows], reduction="batchmean")
+        return total
+
 
 def mix(features: Tensor, count: int) -> Tensor:
     """Return so many images' features, each with half of what lies along the second axis from another image."""

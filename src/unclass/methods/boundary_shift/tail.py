@@ -78,12 +78,14 @@ class Tail:
         rounds: int,
         evenness: float,
         dispersion: float = 0.0,
+        keeping: float = 0.0,
         limit: float = HARM,
     ) -> "Trained":
         """Train in rounds of so many steps until the class is gone.
 
         Steps are `slower` than the pace, or as slow as a network needs that is not sure of D_f (`care`). Features are
         pushed apart by `dispersion` as far as one image tells the class, or where slow steps make that harmless.
+        With `keeping` as weight, outputs of strangers and stand-ins among the other classes are trained to stay.
         A round that moves them by more than `limit` is taken back, and the next has half the pace. The head stays as
         it is: the other classes keep the rows by which they are told.
         """
@@ -99,7 +101,9 @@ class Tail:
             with head_inputs(self.head) as given:
                 value = self.loss(turn, i, evenness)
             features = feature_rows(given[-1], self.head)
-            return value + dispersion * nearness.left(features[: len(i)]) if dispersion else value
+            if dispersion:
+                value = value + dispersion * nearness.left(features[: len(i)])
+            return value + keeping * strangers.some_moved(self.part, len(i)) if keeping and turn == 0 else value
 
         strangers = Strangers.of(self.part, self.forget.features[0], self.classes, self.batch_size, engine)
         with engine.arithmetic():
