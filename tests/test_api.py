@@ -339,3 +339,9 @@ def test_a_record_holds_what_the_method_found_of_itself(trained: Classifier, dig
     assert found.findings.keys() == {"still_in_class", "membership_gap", "harm", "sure", "told"}
     worse = {**found.findings, "still_in_class": 0.5}
     assert any("still taken for the class" in line for line in configure("boundary-shift").remarks(worse))
+
+
+@pytest.mark.parametrize("wrong", [[], {}, 3, nn.Linear(1, 1)])
+def test_what_was_not_made_here_has_no_record(wrong: object) -> None:
+    with pytest.raises(InputError, match="no record of this model is known here"):
+        unclass.record_of(wrong)  # type: ignore[arg-type]

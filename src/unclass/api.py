@@ -64,7 +64,7 @@ def record_of(model: nn.Module) -> Record:
 
     Example: `unclass.record_of(forgotten).cost.seconds`
     """
-    if model not in _RECORDS:
+    if not isinstance(model, nn.Module) or model not in _RECORDS:
         raise InputError("no record of this model is known here; give the one that train or forget returned")
     return _RECORDS[model]
 

@@ -174,3 +174,9 @@ def test_random_access_reads_only_what_is_asked_for():
     listed = Listed(pairs)
     assert Items(listed)[torch.tensor([2, 2])].shape == (2, 3, 4, 4)
     assert listed.read == 2
+
+
+@pytest.mark.parametrize("wrong", [{"classes": 3}, {"classes": "abc"}, {"classes": torch.tensor(1)}, {"options": None}])
+def test_names_and_options_of_a_wrong_type_are_one_line(wrong):
+    with pytest.raises(InputError, match=rf"`{next(iter(wrong))}` is "):
+        image_data(TensorDataset(X, torch.arange(len(X)) % 2), **wrong)

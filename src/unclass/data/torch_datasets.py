@@ -1,6 +1,6 @@
 """Your own torch Dataset or DataLoader, or a datasets.Dataset in memory, as a data set."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from torch.utils.data import (
     default_collate,
 )
 
+from unclass.border.plain_types import plain_arguments
 from unclass.data.classes import indices, match
 from unclass.data.dataset_items import Items, as_labels, pair_of, spool
 from unclass.data.formats.huggingface import Rows, columns_of, labels_of
@@ -33,6 +34,7 @@ _DEFAULTS = DataOptions()
 COMPLETE = (SequentialSampler, RandomSampler, DistributedSampler)
 
 
+@plain_arguments
 def image_data(
     train: Any = None,
     test: Any = None,
@@ -63,13 +65,22 @@ def image_data(
         parts[key], names = image_set(value, options, name)
         found = found or names
         options = replace(options, shape=options.shape or parts[key].shape)
-    own = tuple(str(one) for one in classes or ()) or found or options.classes
+    own = _class_names(classes) or found or options.classes
     own = own or indices(max(2, 1 + max(int(part.labels.max()) for part in parts.values())))
     for key, part in parts.items():
         known, labels = match(own, part.labels, name, options)
         parts[key] = replace(part, labels=labels)
     nothing = next(iter(parts.values())).select(torch.arange(0))
     return ImageData(name, known, parts.get("train", nothing), parts.get("test", nothing), {})
+
+
+def _class_names(given: Any) -> tuple[str, ...]:
+    """Return the names of classes as text; of None nothing."""
+    if given is None:
+        return ()
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+        raise InputError(f"`classes` is {repr(given)[:80]}; give the name of every class, in order")
+    return tuple(str(one) for one in given)
 
 
 def image_set(given: Any, options: DataOptions, name: str) -> tuple[ImageSet, tuple[str, ...]]:
