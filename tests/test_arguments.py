@@ -244,3 +244,10 @@ def test_what_an_audit_cannot_take_is_said_in_one_line(
 def test_training_takes_no_momentum(digits: ImageData, engine: Engine) -> None:
     made = unclass.train(digits, "small-cnn", model_options={"width": 2}, epochs=1, momentum=0, engine=engine)
     assert made.card.recipe["momentum"] == 0
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_pictures_that_are_no_numbers_are_said_before_any_work(value: float, trained: Classifier) -> None:
+    data = TensorDataset(torch.full((8, 1, 8, 8), value), torch.arange(8) % 4)
+    with pytest.raises(InputError, match="NaN or infinite"):
+        unclass.forget(trained.network, data, 3)

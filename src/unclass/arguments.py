@@ -264,6 +264,8 @@ def class_count(model: nn.Module, data: ImageData) -> int:
     if weight_dtype(model) in HALF and not stored_precision(data).is_floating_point:
         x = x.to(weight_dtype(model))  # bytes become what half precision asks for
     check_precision(model, x.dtype)
+    if not torch.isfinite(x).all():
+        raise InputError("the first image has pixels that are NaN or infinite; correct what makes them")
     try:
         with looking(model):
             output = model(x.to(device_of(model)))
