@@ -180,3 +180,10 @@ def test_random_access_reads_only_what_is_asked_for():
 def test_names_and_options_of_a_wrong_type_are_one_line(wrong):
     with pytest.raises(InputError, match=rf"`{next(iter(wrong))}` is "):
         image_data(TensorDataset(X, torch.arange(len(X)) % 2), **wrong)
+
+
+def test_reading_a_loader_once_draws_nothing_from_torchs_generator():
+    before = torch.get_rng_state()
+    weighted = torch.utils.data.WeightedRandomSampler([1.0] * len(X), len(X))
+    image_data(DataLoader(TensorDataset(X, torch.arange(len(X)) % 2), 2, sampler=weighted))
+    assert torch.equal(torch.get_rng_state(), before)

@@ -87,9 +87,9 @@ def image_set(given: Any, options: DataOptions, name: str) -> tuple[ImageSet, tu
     """Return what a Dataset or DataLoader gives, and its class names where it knows them."""
     dataset, collate = (given.dataset, given.collate_fn) if isinstance(given, DataLoader) else (given, None)
     if isinstance(given, DataLoader) and not _complete(given):
-        return ImageSet.of(*spool(given)), _names(dataset)
+        return _spooled(given), _names(dataset)
     if isinstance(dataset, IterableDataset):
-        return ImageSet.of(*spool(DataLoader(dataset, batch_size=64))), _names(dataset)
+        return _spooled(DataLoader(dataset, batch_size=64)), _names(dataset)
     if not hasattr(dataset, "__getitem__") or not hasattr(dataset, "__len__") or isinstance(dataset, Mapping):
         raise InputError(f"{type(given).__name__} is no data; give a Dataset or a DataLoader of (x, y)")
     if getattr(dataset, "ndim", 1) == 0:
@@ -100,6 +100,12 @@ def image_set(given: Any, options: DataOptions, name: str) -> tuple[ImageSet, tu
         return _from_datasets(dataset, options, name)
     source = Items(dataset, None if collate is default_collate else collate)
     return ImageSet.of(source, _labels(source, options)), _names(dataset)
+
+
+def _spooled(loader: DataLoader[Any]) -> ImageSet:
+    """Read a loader once; torch's generator, from which it draws, is afterwards as it was."""
+    with torch.random.fork_rng(devices=[]):
+        return ImageSet.of(*spool(loader))
 
 
 def _complete(loader: DataLoader[Any]) -> bool:
