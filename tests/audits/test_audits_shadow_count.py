@@ -29,7 +29,8 @@ def test_a_pair_is_two_trainings_and_the_unlearning(
 def test_the_first_steps_are_not_timed(
     model: Classifier, digits: ImageData, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ends = iter([100.0, 120.0, 130.0, *(130.0 + 0.25 * step for step in range(1, 100))])  # whatever is done once takes long
+    # whatever is done once takes long
+    ends = iter([100.0, 120.0, 130.0, *(130.0 + 0.25 * step for step in range(1, 100))])
     monkeypatch.setattr(shadow_count, "perf_counter", lambda: next(ends))
     assert shadow_count._seconds_of_a_step(model, digits, engine, Settings(batch_size=32)) == pytest.approx(0.25)
 

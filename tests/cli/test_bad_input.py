@@ -18,8 +18,8 @@ from unclass.cli import run
 from unclass.data import ImageData, ImageSet
 from unclass.errors import InputError
 from unclass.models import Card, build, load, save
-from unclass.models.checkpoint import read
 from unclass.models.networks.small_cnn import SmallCNN
+from unclass.models.weights_file import read_weights_file
 
 NAMES = ("cat", "dog", "emu", "fox")
 PICTURES = torch.rand(16, 1, 8, 8, generator=torch.Generator().manual_seed(0))
@@ -108,7 +108,7 @@ def test_a_network_with_another_class_count_than_the_labels(images, count):
 
 @pytest.mark.parametrize("command", ["forget", "evaluate"])
 def test_weights_that_are_not_finite(failing, place, command):
-    weights, (_, card) = load_file("model.safetensors"), read(place / "model.safetensors")
+    weights, card = load_file("model.safetensors"), read_weights_file(place / "model.safetensors").metadata
     weights["head.weight"][0, 0] = torch.nan
     save_file(weights, "model.safetensors", card)
     message = failing(command=command)
