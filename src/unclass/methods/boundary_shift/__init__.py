@@ -25,7 +25,7 @@ from unclass.models.head import find_head
 from unclass.training.engine import Engine
 
 VIEW_BATCHES = 4  # that a view is chosen by
-USUAL_SHARE, LEAST_PACE = 0.1, 0.1
+USUAL_SHARE, LEAST_PACE = 0.1, 0.03
 LEAST_IMAGES, MOST_TARGETS = 256, 2**25  # fewer images where each has a hundred thousand targets
 
 
@@ -47,11 +47,11 @@ class BoundaryShift(Method):
     4. The tail's running means follow its weights, so that the other classes keep their place (`following.py`).
     5. The head's rows of the forgotten classes become what a retrained model has there (`head_rows.py`).
 
-    A step is at most `pace` · ‖w‖ long: (10π)^1.5 of it where π is below a tenth (and γ is (10π)² of its value), and a
-    tenth of it where running means cannot follow; less where the network is not sure of D_f (`care`). Training ends
-    with the first round of `steps` that leaves hardly an image of D_f in the class. A round that moves the outputs of
-    strangers or of stand-ins for D_r too far (`strangers.py`) is taken back: by more than half a nat, or (10π)^⅔ of it
-    where π is below a tenth: ten classes of forty may cost no more than one of ten.
+    A step is at most `pace` · ‖w‖ long: (10π)^1.5 of it, but at least 3 %, where π is below a tenth (and γ is (10π)²
+    of its value), and a tenth of it where running means cannot follow; less where the network is not sure of D_f
+    (`care`). Training ends with the first round of `steps` that leaves hardly an image of D_f in the class. A round
+    that moves the outputs of strangers or of stand-ins for D_r too far (`strangers.py`) is taken back: by more than
+    half a nat, or (10π)^⅔ of it where π is below a tenth: ten classes of forty may cost no more than one of ten.
 
     Where π is below a tenth, the outputs of strangers and stand-ins among the other classes are also trained to stay,
     with weight (1 − 10π) κ, κ = `keeping`: many such classes are erased one after another, and what each takes of the

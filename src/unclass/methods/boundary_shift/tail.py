@@ -108,7 +108,7 @@ class Tail:
         strangers = Strangers.of(self.part, self.forget.features[0], self.classes, self.batch_size, engine)
         with engine.arithmetic():
             fed = feeding(self.part, self.batches(0))
-        slower = slower if all_follow(self.part, fed) else SMALL_STEPS * slower
+        slower = slower if all_follow(self.part, fed) else SMALL_STEPS * max(slower, SMALL_STEPS)
         pace *= min(slower, slow)
         draws = Draws(torch.arange(len(self.forget)), self.batch_size, steps, seed=int(torch.randint(2**31, ())))
         with frozen(self.head, self.part):
