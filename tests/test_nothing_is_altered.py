@@ -1,11 +1,13 @@
 """After any verb and any method, what was handed in is as it was: one contract over all of them."""
 
+import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 import torch
 from torch import nn
@@ -145,3 +147,32 @@ def test_what_comes_back_lies_where_the_model_lay(theirs: nn.Module, digits: Ima
     found = unclass.forget(theirs, digits, "3", "random-labels", engine=engine, epochs=1)
     for one, other in zip(theirs.parameters(), found.parameters(), strict=True):
         assert one.device == other.device and one.stride() == other.stride()
+
+
+class Drawn(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):
+    """Pictures that are changed at random whenever they are read, as transforms change them."""
+
+    def __init__(self, images: Any) -> None:
+        self.images = images.read(torch.arange(len(images))).float() / 255
+        self.targets = images.labels.tolist()
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def __getitem__(self, place: int) -> tuple[torch.Tensor, int]:
+        noise = torch.rand(1) + random.random() + float(numpy.random.rand())
+        return self.images[place] + 1e-3 * noise, self.targets[place]
+
+
+@pytest.mark.parametrize("verb", ["forget", "evaluate", "doctor"])
+def test_transforms_that_draw_use_up_no_random_numbers_of_the_caller(
+    model: Classifier, digits: ImageData, verb: str
+) -> None:
+    sets = (Drawn(digits.train), Drawn(digits.test))
+    numpy.random.seed(5)
+    random.seed(6)
+    plain, arrays = random.getstate(), numpy.random.get_state()[1].copy()  # type: ignore[index,union-attr]
+    with unaltered(model):
+        getattr(unclass, verb)(model, sets, [3])
+    assert random.getstate() == plain
+    assert (numpy.random.get_state()[1] == arrays).all()  # type: ignore[index]

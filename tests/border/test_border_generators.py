@@ -1,0 +1,23 @@
+"""The generators of the caller are given back, whatever happens in between."""
+
+import random
+
+import numpy
+import pytest
+import torch
+
+from unclass.border.generators import generators_as_they_were
+
+
+def test_what_is_drawn_inside_is_drawn_again_afterwards() -> None:
+    with generators_as_they_were():
+        inside = random.random(), numpy.random.rand(), torch.rand(()).item()
+    assert (random.random(), numpy.random.rand(), torch.rand(()).item()) == inside
+
+
+def test_they_are_given_back_after_an_error_too() -> None:
+    before = torch.get_rng_state()
+    with pytest.raises(KeyError), generators_as_they_were():
+        torch.rand(3)
+        raise KeyError
+    assert torch.equal(torch.get_rng_state(), before)
