@@ -276,3 +276,17 @@ def test_a_plain_module_can_be_audited(
     original: Classifier = models["original"]
     result = audit(models["mask"].network, original.network, data, ["3"], engine=ENGINE)
     assert result["models"]["unlearned"]["architecture"] == "SmallCNN"
+
+
+def test_models_in_half_precision_are_trained_and_looked_at_in_32_bits(
+    models: dict[str, Any], data: ImageData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(given: dict[str, torch.nn.Module], *_: Any) -> None:
+        assert {weight.dtype for one in given.values() for weight in one.parameters()} == {torch.float32}
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MODULE, "examine", look)
+    half = {role: deepcopy(models[role]).half() for role in ("mask", "original", "retrained")}
+    with pytest.raises(KeyboardInterrupt):
+        audit(half["mask"], half["original"], data, "3", retrained=[half["retrained"]], engine=ENGINE)
+    assert {weight.dtype for one in half.values() for weight in one.parameters()} == {torch.float16}

@@ -51,6 +51,7 @@ from unclass.forgotten import left_by
 from unclass.methods import CONTROLS, METHODS
 from unclass.methods.configure import configure
 from unclass.models import Opening
+from unclass.models.any_model import in_full_precision
 from unclass.progress import silent
 from unclass.running import Settings, seeded
 from unclass.storage import Output
@@ -153,20 +154,21 @@ def _audit(
 ) -> Audit:
     watch = Stopwatch(engine, kept=kept)
     split = sample_split(whole, seed)
+    computed = {role: in_full_precision(model) for role, model in models.items()}
     with watch.timed("controls"):
-        original = models["original"]
+        original = computed["original"]
         controls = watch.once("controls", "original", original, lambda: make_controls(original, split, engine))
-    seen = examine(models, controls, split, watch, seed, workers)
+    seen = examine(computed, controls, split, watch, seed, workers)
     split = seen.split
     with watch.timed("checks"):
         curves = attack(seen)
         measures = [*utility_measures(seen), *privacy_measures(seen, curves, seed), *residual_measures(seen)]
-        measures += closeness_measures(seen, _random(models["original"], seen, engine))
+        measures += closeness_measures(seen, _random(original, seen, engine))
     if shadows is not None:
         with watch.timed("shadow models"):
-            measures.append(ulira_measure(models["unlearned"], shadows, split.forget, engine))
+            measures.append(ulira_measure(computed["unlearned"], shadows, split.forget, engine))
     with watch.timed("attention"):  # which is pictures of the class, drawn over
-        maps = attention_section(models, seen, data.classes, replace(engine, progress=silent)) if pictures else None
+        maps = attention_section(computed, seen, data.classes, replace(engine, progress=silent)) if pictures else None
     with watch.timed("decision space"):
         space = decision_space(seen, seed, pictures=pictures)
     rates = next(one.values for one in measures if one.key == "attack-success-rate")
@@ -175,7 +177,7 @@ def _audit(
     described = models_section(models, about)
     looked_at = watch.examined["looking"] * sum(map(len, split.sets().values()))
     seconds = retraining_seconds(
-        models["original"], data, len(whole.forget), watch.seconds["looking"], looked_at, about.get("original", {})
+        original, data, len(whole.forget), watch.seconds["looking"], looked_at, about.get("original", {})
     )
     known = Known(
         notices(described, names, data.classes),
