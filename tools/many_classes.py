@@ -67,9 +67,13 @@ def main() -> None:
         erase(given, data)
 
 
+def numbers(text: str) -> tuple[float, ...]:
+    """Return numbers that were given with commas between."""
+    return tuple(float(one) for one in text.split(","))
+
+
 def fresh(given: argparse.Namespace, data: ImageData) -> Classifier:
-    mean, std = ([float(one) for one in text.split(",")] for text in (given.mean, given.std))
-    card = Card(given.network, data.classes, data.train.shape, {}, tuple(mean), tuple(std))
+    card = Card(given.network, data.classes, data.train.shape, {}, numbers(given.mean), numbers(given.std))
     if ":" not in given.network:
         return build(card)
     return Classifier(make_network(given.network, len(data.classes), data.train.shape, {}), card)
@@ -92,10 +96,10 @@ def erase(given: argparse.Namespace, data: ImageData) -> None:
     """Erase classes, each alone and then one after another. Prints what the others lost, in points."""
     options = {name: float(value) for name, _, value in (one.partition("=") for one in given.set)}
     options |= {"retain_sample": given.retain_sample} if given.retain_sample else {}
-    mean, std = (tuple(float(one) for one in text.split(",")) for text in (given.mean, given.std))
     original = open_model(
-        given.network, given.weights, classes=data.classes, shape=data.train.shape, mean=mean, std=std
-    )
+        given.network, given.weights, classes=data.classes, shape=data.train.shape, mean=numbers(given.mean),
+        std=numbers(given.std),
+    )  # fmt: skip
     right = hits(original, data)
     figures = []
     for k in [int(one) for one in given.classes.split(",") if one]:

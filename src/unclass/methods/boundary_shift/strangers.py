@@ -46,12 +46,12 @@ class Strangers:
 
     def some_moved(self, part: nn.Module, count: int) -> Tensor:
         """Return the sum over both kinds of KL(before ‖ now) for so many of each, drawn at random, to be trained."""
-        total = torch.zeros(())
+        apart = []
         for features, before in zip(self.kinds, self.before, strict=True):
             rows = torch.randint(len(features), (count,))
             now = log_others(part(features[rows]).float(), self.classes)
-            total = total.to(now.device) + F.kl_div(now, before[rows], reduction="batchmean")
-        return total
+            apart.append(F.kl_div(now, before[rows], reduction="batchmean"))
+        return torch.stack(apart).sum()
 
 
 def mix(features: Tensor, count: int) -> Tensor:
