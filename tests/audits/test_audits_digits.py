@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -154,6 +155,20 @@ def test_the_released_boundary_shrink_comes_back_and_the_mask_is_seen_in_its_log
     masked = audited("mask")
     failed = {check.key for check in masked.checks if check.status == "failed" and check.carries_verdict}
     assert failed == {"own-logit", "same-features"}
+
+
+@pytest.mark.usefixtures("quick")
+def test_with_four_images_of_the_other_classes_no_attack_with_them_passes(
+    models: dict[str, Any], data: ImageData
+) -> None:
+    stays = torch.nonzero(data.train.labels != 3).flatten()[:4]
+    few = torch.cat([stays, torch.nonzero(data.train.labels == 3).flatten()])
+    result = audit(models["another"], models["original"], replace(data, train=data.train.select(few)), "3",
+                   models["retrained"], engine=ENGINE)  # fmt: skip
+    assert result.verdict.status == "undecided", result.verdict
+    assert {result.check(key).status for key in ("recalibration", "relearn-retain")} == {"undecided"}
+    assert result.check("relearn-retain").more_images == 60
+    assert any("About 60 more training images of the other classes" in step for step in result.verdict.next)
 
 
 @pytest.mark.usefixtures("quick")

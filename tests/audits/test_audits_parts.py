@@ -188,7 +188,9 @@ def test_limits_follow_the_retrained_models() -> None:
     assert nearer_to_retrained(0.1, higher=True)([0.9, 0.5]).threshold == pytest.approx(0.3)
     assert nearer_to_retrained(0.9, share=0.75)([0.5]).threshold == pytest.approx(0.8)
     assert nearer_to_retrained(0.52)([0.5]).threshold is None  # cannot tell: judges nothing
-    assert well_below_original(0.9)([]).threshold == pytest.approx(0.87)
+    assert well_below_original(0.9)([]).threshold == pytest.approx(0.8367, abs=1e-4)  # Φ(1.2816 − .3)
+    hard = well_below_original(0.999)([]).threshold  # digits, 0: a retrained model has .989
+    assert hard is not None and 0.989 < hard < 0.999 and well_below_original(0.1)([]).threshold < 0.1
     assert well_below_original(0.9)([0.4, 0.5]).threshold == pytest.approx(0.8474, abs=1e-4)  # Φ(.8 · 1.2816)
     easy = well_below_original(1.0)([0.876]).threshold  # digits, 0: two retrained models have .876 and .991
     assert easy is not None and 0.991 < easy < 1.0
@@ -232,6 +234,14 @@ def test_the_images_that_decide_a_share_are_just_enough(right: int, count: int, 
 def test_with_hardly_an_image_no_fewer_than_ten_are_asked_for() -> None:
     one = Measure.of("own-logit", well_below_original(0.99), {"unlearned": 0.2}, {"unlearned": (0.0, 1.0)}, 1)
     assert one.more_images() == 9
+
+
+def test_an_attack_that_lacks_images_passes_nobody_and_says_how_many_it_lacks() -> None:
+    gone = share_measure("relearn-retain", at_most_chance(10), {"unlearned": 0.0}, 300, lacking=60)
+    assert gone.judge("unlearned") == "undecided" and gone.more_images() == 60
+    assert "about 60 more training images of the other classes would decide" in decide([gone], [], ["deer"]).sentence
+    back = share_measure("relearn-retain", at_most_chance(10), {"unlearned": 0.9}, 300, lacking=60)
+    assert back.judge("unlearned") == "failed" and back.more_images() is None
 
 
 def test_images_that_the_audit_would_not_look_at_are_not_asked_for() -> None:

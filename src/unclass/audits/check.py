@@ -29,7 +29,7 @@ class Measure:
 
     A figure whose 95 % interval lies beyond the limit fails, one whose interval lies within passes, and between the two
     it is undecided: more `images` would tell, up to the `most` that the audit looks at (0: all). A limit that follows
-    the noise is what `limit_with` says for so many.
+    the noise is what `limit_with` says for so many. An attack that lacks images of its own passes nobody.
     """
 
     kind: Kind
@@ -42,6 +42,7 @@ class Measure:
     most: int = 0
     limit_with: Callable[[int], float] | None = None
     asked: str = ""  # which images are meant, where that is not always the same
+    lacking: int = 0  # how many images the attack lacks to be one
 
     @classmethod
     def of(
@@ -57,10 +58,11 @@ class Measure:
         most: int = 0,
         limit_with: Callable[[int], float] | None = None,
         asked: str = "",
+        lacking: int = 0,
     ) -> "Measure":
         """Return the figures of the check with this key."""
         found = intervals or {}
-        return cls(CHECKS[key], limit, values, found, images, note, with_images, most, limit_with, asked)
+        return cls(CHECKS[key], limit, values, found, images, note, with_images, most, limit_with, asked, lacking)
 
     @property
     def key(self) -> str:
@@ -83,7 +85,8 @@ class Measure:
             return "informative"
         if self.kind.direction == "near":  # at most the threshold away from the nearest retrained model
             return "passed" if min(abs(value - one) for one in references) <= threshold else "failed"
-        return self._beside(self.intervals.get(role, (value, value)), threshold)
+        found = self._beside(self.intervals.get(role, (value, value)), threshold)
+        return "undecided" if found == "passed" and self.lacking else found
 
     def _beside(self, interval: Interval, threshold: float) -> Status:
         """Return how an interval lies to the limit."""
@@ -100,6 +103,8 @@ class Measure:
         value, threshold = self.values.get(role), self.limit(self.references()).threshold
         if value is None or threshold is None or self.judge(role) != "undecided":
             return None
+        if self.lacking:
+            return self.lacking
         resized = self.with_images
         if resized is None:
             below = value < threshold

@@ -23,7 +23,9 @@ def beyond(one: Measure, role: str = "unlearned") -> str:
 
 
 def images(one: Measure) -> str:
-    """Return the images that a check looks at."""
+    """Return the images that a check looks at, or that its attack lacks."""
+    if one.lacking:
+        return "training images of the other classes"
     return one.asked or {
         "recalibration": "training images of the class",
         "one-image": "images of the class",

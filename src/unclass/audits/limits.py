@@ -13,7 +13,7 @@ LEAST_GAP = 0.05
 HARM = 0.03
 TENTH = 0.1
 ADVANTAGE, DEVIATIONS, WIDEST = 0.05, 5, 0.3
-LEAST_STEP, BACK = 0.03, 0.2
+LEAST_STEP, BACK = 0.3, 0.2  # in d′
 SUREST = 0.9995  # the largest AUC that a few hundred images tell from 1
 SAME, RETRAINED = 0.97, 0.95
 UNMEASURED = "new: its limit has not been measured yet, so it informs"
@@ -36,13 +36,14 @@ def well_below_original(original: float) -> Rule:
 
     A mask leaves the figure as it was, to the last digit. In d′ because an easy class is told by chance too: where the
     original has 1.000, a model that never saw the class may have .991, and that is far away. Without a retrained model
-    three points below the original.
+    a step of 0.3 in d′.
     """
 
     def rule(references: Sequence[float]) -> Limit:
         hidden = "what is only hidden keeps the original's figure"
         if not references:
-            return Limit(original - LEAST_STEP, f"three points below the original: {hidden}")
+            threshold = NormalDist().cdf(_d_prime(original) - LEAST_STEP)
+            return Limit(min(original, threshold), f"{LEAST_STEP} below the original in d′: {hidden}")
         apart = max(0.0, _d_prime(original) - _d_prime(max(references)))
         threshold = NormalDist().cdf(_d_prime(original) - BACK * apart)
         return Limit(min(original, threshold), f"a fifth of the way back to retraining, in d′: {hidden}")

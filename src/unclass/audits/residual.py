@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from unclass.audits import inside, probe
+from unclass.audits import inside, probe, relearn
 from unclass.audits.check import Measure
 from unclass.audits.examine import RECALIBRATED, Examination
 from unclass.audits.inside import layer_information
@@ -40,7 +40,13 @@ def _recalibration(seen: Examination) -> Measure:
     values = {role: max(row["forget"], after.get(role, 0.0)) for role, row in found.items()}
     without = [role for role in seen.shown() if role not in after]
     note = f"not applicable to {', '.join(without)}, without batch norm: the accuracy as it is" if without else ""
-    return share_measure("recalibration", at_most_chance(class_count(seen)), values, size, RECALIBRATED, note)
+    lacking = images_lacking(seen) if after else 0
+    return share_measure("recalibration", at_most_chance(class_count(seen)), values, size, RECALIBRATED, note, lacking)
+
+
+def images_lacking(seen: Examination) -> int:
+    """How many images of D_r are missing before a failed attack with them tells anything: a batch to train on."""
+    return max(0, relearn.BATCH - len(seen.split.retain))
 
 
 def _own_logit(seen: Examination) -> Measure:
@@ -96,7 +102,9 @@ def _relearning(seen: Examination) -> list[Measure]:
     forget = {role: float(steps_to_half(curve)) for role, curve in seen.from_forget.items()}
     size, note = len(watched(seen.split.forget_test, 0)), "the highest accuracy on D_ft during a few steps"
     return [
-        share_measure("relearn-retain", at_most_chance(class_count(seen)), retain, size, WATCHED, note),
+        share_measure(
+            "relearn-retain", at_most_chance(class_count(seen)), retain, size, WATCHED, note, images_lacking(seen)
+        ),
         Measure.of("relearn-steps", nearer_to_retrained(forget["original"], higher=True), forget),
     ]
 

@@ -30,7 +30,13 @@ def utility_measures(seen: Examination) -> list[Measure]:
 
 
 def share_measure(
-    key: str, limit: Rule, shares: Mapping[str, float], count: int, most: int = 0, note: str = ""
+    key: str,
+    limit: Rule,
+    shares: Mapping[str, float],
+    count: int,
+    most: int = 0,
+    note: str = "",
+    lacking: int = 0,
 ) -> Measure:
     """Return the measure of shares of so many images, `most` of which would be looked at, with Wilson's intervals."""
 
@@ -38,7 +44,7 @@ def share_measure(
         return wilson_interval(shares[role] * images, images)
 
     intervals = {role: with_images(role, count) for role in shares}
-    return Measure.of(key, limit, shares, intervals, count, note, with_images, most=most)
+    return Measure.of(key, limit, shares, intervals, count, note, with_images, most=most, lacking=lacking)
 
 
 def accuracies(observations: Mapping[str, Observation]) -> dict[str, dict[str, float]]:
