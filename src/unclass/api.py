@@ -25,6 +25,7 @@ from unclass.arguments import (
     labels_of,
     method_for,
 )
+from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
 from unclass.data import Batches, DataOptions, ImageData
 from unclass.errors import InputError
@@ -70,6 +71,7 @@ def record_of(model: nn.Module) -> Record:
 
 
 @plain_arguments
+@generators_as_they_were()
 def train(
     data: Any,
     model: str | None = None,
@@ -124,6 +126,7 @@ def train(
 
 
 @plain_arguments
+@generators_as_they_were()
 def forget(
     model: Model,
     data: Any,
@@ -199,6 +202,7 @@ def forget(
 
 
 @plain_arguments
+@generators_as_they_were()
 def evaluate(
     model: Model,
     data: Any,

@@ -14,6 +14,7 @@ from torch import nn
 
 from unclass.api import evaluate, forget, record_of, train
 from unclass.arguments import Classes, Model, case_for, engine_for, images_of, labels_of, method_for
+from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
 from unclass.data import DataOptions, ImageData, load_data
 from unclass.data.sources import held_back
@@ -98,6 +99,7 @@ class Tuning:
 
 
 @plain_arguments
+@generators_as_they_were()
 def tune(
     data: Any,
     classes: Classes,

@@ -21,3 +21,14 @@ def test_they_are_given_back_after_an_error_too() -> None:
         torch.rand(3)
         raise KeyError
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_function_under_it_uses_nothing_up_at_any_call() -> None:
+    @generators_as_they_were()
+    def draw() -> float:
+        """Draw a number."""
+        return random.random()
+
+    before = random.getstate()
+    assert draw() == draw() and random.getstate() == before
+    assert draw.__doc__ == "Draw a number."

@@ -43,6 +43,7 @@ from unclass.audits.stopwatch import Kept, Stopwatch
 from unclass.audits.subjects import models_in, open_subjects
 from unclass.audits.utility import flows, utility_measures, utility_section
 from unclass.audits.verdict import decide, not_claimed, self_check, tiles
+from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
 from unclass.compatibility import usable
 from unclass.data import Batches, DataOptions, ImageData, Split, TrainingData
@@ -65,6 +66,7 @@ One = TypeVar("One")
 
 
 @plain_arguments
+@generators_as_they_were()
 def audit(
     unlearned: Model,
     original: Model,

@@ -9,6 +9,7 @@ from unclass.api import train
 from unclass.arguments import DEFAULT_MODELS, Classes, images_of, labels_of
 from unclass.benchmark.measure import RETRAIN_IMAGES, measure_methods
 from unclass.benchmark.result import Bench
+from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
 from unclass.compatibility import check_fit
 from unclass.data import DataOptions, ImageData, Split
@@ -22,6 +23,7 @@ QUICKLY_TRAINED = ("digits",)
 
 
 @plain_arguments
+@generators_as_they_were()
 def bench(
     data: Any = "digits",
     *,

@@ -8,7 +8,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def generators_as_they_were() -> Iterator[None]:
-    """Give Python's, NumPy's and torch's generators back as they are now; a library that is not imported has none."""
+    """Give Python's, NumPy's and torch's generators back as they are now; a library that is not imported has none.
+
+    As a decorator, `@generators_as_they_were()`, it does so at every call of a function.
+    """
     torch, numpy = (sys.modules.get(name) for name in ("torch", "numpy"))
     plain = random.getstate()
     tensors = None if torch is None else torch.get_rng_state()

@@ -13,7 +13,6 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from unclass.border.generators import generators_as_they_were
 from unclass.errors import InputError
 
 P = ParamSpec("P")
@@ -25,17 +24,13 @@ WORDS = {
 
 
 def plain_arguments(verb: Callable[P, R]) -> Callable[P, R]:
-    """Let a function refuse arguments that are not of the plain types which it declares for them.
-
-    It uses up none of the caller's random numbers either.
-    """
+    """Let a function refuse arguments that are not of the plain types which it declares for them."""
 
     @wraps(verb)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         with suppress(TypeError):  # of a wrong number of arguments Python itself tells best, below
             check_plain(inspect.signature(verb).bind(*args, **kwargs).arguments, verb)
-        with generators_as_they_were():
-            return verb(*args, **kwargs)
+        return verb(*args, **kwargs)
 
     return checked
 

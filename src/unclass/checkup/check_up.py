@@ -21,6 +21,7 @@ from unclass.arguments import (
     method_for,
     weights_of,
 )
+from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
 from unclass.checkup.cost import check_memory, check_time, forward_seconds, measure
 from unclass.checkup.finding import Finding, good, refused, worst
@@ -44,6 +45,7 @@ LOOKING_SECONDS, FEWEST = 20.0, 32
 
 
 @plain_arguments
+@generators_as_they_were()
 def doctor(
     model: Model,
     data: Any,

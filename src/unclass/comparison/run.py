@@ -10,6 +10,7 @@ import torch
 
 from unclass.arguments import DEFAULT_MODELS, Classes, images_of, labels_of
 from unclass.border.bounds import MOST_THREADS
+from unclass.border.generators import generators_as_they_were
 from unclass.border.labels import expand_labels
 from unclass.border.plain_types import plain_arguments
 from unclass.comparison.cell import Cell, cells_of
@@ -36,6 +37,7 @@ SAVING_SECONDS = 300.0
 
 
 @plain_arguments
+@generators_as_they_were()
 def compare(
     data: Any = None,
     classes: Classes | None = None,

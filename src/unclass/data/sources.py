@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from unclass.border.generators import generators_as_they_were
 from unclass.border.offline import sealed
 from unclass.border.plain_types import plain_arguments
 from unclass.data.assemble import holdout
@@ -39,6 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 @plain_arguments
+@generators_as_they_were()
 def load_data(spec: str | Path, options: DataOptions = _DEFAULTS) -> ImageData:
     """Load a data set of the table, or your own in one of the forms of the other: `folder:PATH`, `csv:FILE`, …
 

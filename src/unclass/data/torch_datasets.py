@@ -19,6 +19,7 @@ from torch.utils.data import (
     default_collate,
 )
 
+from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
 from unclass.data.classes import indices, match
 from unclass.data.dataset_items import Items, as_labels, pair_of, spool
@@ -35,6 +36,7 @@ COMPLETE = (SequentialSampler, RandomSampler, DistributedSampler)
 
 
 @plain_arguments
+@generators_as_they_were()
 def image_data(
     train: Any = None,
     test: Any = None,

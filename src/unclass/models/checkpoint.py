@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
 from unclass.errors import InputError
 from unclass.models.classifier import Card, Classifier, build
@@ -40,6 +41,7 @@ def save(model: Classifier, path: str | Path, like: WeightsFile | None = None) -
 
 
 @plain_arguments
+@generators_as_they_were()
 def load(path: str | Path) -> Classifier:
     """Return the classifier in a checkpoint that `save` wrote, in evaluation mode.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
 from unclass.comparison.audits import audit_runs
 from unclass.comparison.cell import cells_of
@@ -61,6 +62,7 @@ class Paper:
 
 
 @plain_arguments
+@generators_as_they_were()
 def paper(
     what: str,
     *,
