@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from torch import nn
 
 from unclass.arguments import Classes, Model, engine_for, labels_of
 from unclass.audits.attention import attention_section
-from unclass.audits.check import is_retrained
+from unclass.audits.check import Measure, is_retrained
 from unclass.audits.closeness import (
     closeness_measures,
     entropy_section,
@@ -20,10 +20,11 @@ from unclass.audits.closeness import (
     untrained,
 )
 from unclass.audits.decision_space import decision_space
+from unclass.audits.evidence import Attention, DecisionSpace
 from unclass.audits.examine import Examination, examine
 from unclass.audits.next_steps import Known
 from unclass.audits.observe import is_sample, look, sample_split, suited
-from unclass.audits.privacy import attack, membership_section, privacy_measures
+from unclass.audits.privacy import Curves, attack, membership_section, privacy_measures
 from unclass.audits.provenance import (
     cost_section,
     false_references,
@@ -35,7 +36,7 @@ from unclass.audits.provenance import (
     unchanged,
 )
 from unclass.audits.residual import residual_measures
-from unclass.audits.result import Audit
+from unclass.audits.result import Audit, AuditedModel
 from unclass.audits.retraining import Retraining, retrain_command, retraining_seconds
 from unclass.audits.sections import noise, probe_section, recalibration_section, relearning_section
 from unclass.audits.shadow import Shadows, ulira_measure
@@ -63,6 +64,36 @@ CONTROL_BATCH = 64
 CONTROL_PRESET = "audit"
 About = Mapping[str, Mapping[str, Any]]
 One = TypeVar("One")
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What an audit is to look at, and how, in normal form: copies of the models by role, the data and its parts.
+
+    `workers` decode streamed images, and `how_to_retrain` is a command for whoever has no retrained model.
+    """
+
+    models: dict[str, nn.Module]
+    data: ImageData
+    whole: Split
+    engine: Engine
+    seed: int
+    shadows: Shadows | None
+    about: About
+    workers: int
+    pictures: bool
+    how_to_retrain: str
+    kept: Kept | None
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What the checks found: their figures, the attack's curves, and what is drawn."""
+
+    measures: list[Measure]
+    curves: Curves
+    space: DecisionSpace
+    maps: Attention | None
 
 
 @plain_arguments
@@ -113,21 +144,21 @@ def audit(
         subjects = open_subjects(roles, pairs, data, data_options=data_options, opening=opening)
         given, data, whole = data, subjects.data, left_by(subjects.models["original"], Split.of(subjects.data, labels))
         engine = replace(engine_for(subjects.models["original"], engine, device), checkpoint=None, observer=None)
-        known = {**subjects.about, **(about or {})}
-        known["unlearned"] = {**known.get("unlearned", {}), "request": request}
+        known = _known(subjects.about, about, request)
         say = tell or (lambda line: None)
         shadows = shadows or subjects.shadows(shadow, shadow_minutes, whole, engine, seed, say)
         # Copies: whatever the checks do to modes, layout and device, the caller's models never see it.
         copies = {role: deepcopy(model) for role, model in subjects.models.items()}
         models = {role: usable(model, data, where=f"the {role} model") for role, model in copies.items()}
-        engine = suited(engine, models.values(), whole)
-        reading = subjects.workers if workers is None else workers
-        names = [data.classes[index] for index in whole.classes]
-        for line in said_at_once(models_section(models, known), names, data.classes):
+        asked = Asked(
+            models, data, whole, suited(engine, models.values(), whole), seed, shadows, known,
+            subjects.workers if workers is None else workers, pictures,
+            retrain_command(original, given, _names(whole, data), data_options, opening), kept,
+        )  # fmt: skip
+        for line in said_at_once(models_section(models, known), _names(whole, data), data.classes):
             say(line)
-        with seeded(seed, engine):
-            how = retrain_command(original, given, names, data_options, opening)
-            found = _audit(models, data, whole, engine, seed, shadows, known, reading, pictures, how, kept)
+        with seeded(seed, asked.engine):
+            found = carry_out(asked)
         if distributed.is_first():
             for file in files:
                 found.save(file)
@@ -141,73 +172,91 @@ def name_roles(unlearned: One, original: One, retrained: Sequence[One]) -> dict[
     return {"original": original, "unlearned": unlearned, **more}
 
 
-def _audit(
-    models: dict[str, nn.Module],
-    data: ImageData,
-    whole: Split,
-    engine: Engine,
-    seed: int,
-    shadows: Shadows | None,
-    about: About,
-    workers: int,
-    pictures: bool,
-    how_to_retrain: str,
-    kept: Kept | None,
-) -> Audit:
-    watch = Stopwatch(engine, kept=kept)
-    split = sample_split(whole, seed)
-    computed = {role: in_full_precision(model) for role, model in models.items()}
-    with watch.timed("controls"):
-        original = computed["original"]
-        controls = watch.once("controls", "original", original, lambda: make_controls(original, split, engine))
-    seen = examine(computed, controls, split, watch, seed, workers)
-    split = seen.split
-    with watch.timed("checks"):
-        curves = attack(seen)
-        measures = [*utility_measures(seen), *privacy_measures(seen, curves, seed), *residual_measures(seen)]
-        measures += closeness_measures(seen, _random(original, seen, engine))
-    if shadows is not None:
-        with watch.timed("shadow models"):
-            measures.append(ulira_measure(computed["unlearned"], shadows, split.forget, engine))
-    with watch.timed("attention"):  # which is pictures of the class, drawn over
-        maps = attention_section(computed, seen, data.classes, replace(engine, progress=silent)) if pictures else None
-    with watch.timed("decision space"):
-        space = decision_space(seen, seed, pictures=pictures)
+def _known(beside: About, given: About | None, request: str) -> dict[str, Mapping[str, Any]]:
+    """Return what is known of each role: what stands beside its checkpoint, over it what was given, and the request."""
+    known = {**beside, **(given or {})}
+    return {**known, "unlearned": {**known.get("unlearned", {}), "request": request}}
+
+
+def _names(split: Split, data: ImageData) -> list[str]:
+    return [data.classes[index] for index in split.classes]
+
+
+def carry_out(asked: Asked) -> Audit:
+    """Look at the models, run the checks, and put together what they found."""
+    watch = Stopwatch(asked.engine, kept=asked.kept)
+    computed = {role: in_full_precision(model) for role, model in asked.models.items()}
+    seen = _look(asked, computed, watch)
+    found = _check(asked, computed, seen, watch)
+    measures, models, about = found.measures, asked.models, asked.about
     rates = next(one.values for one in measures if one.key == "attack-success-rate")
     checked = self_check(measures, list(seen.observations))
-    names = [data.classes[index] for index in split.classes]
     described = models_section(models, about)
-    looked_at = watch.examined["looking"] * sum(map(len, split.sets().values()))
-    seconds = retraining_seconds(
-        original, data, len(whole.forget), watch.seconds["looking"], looked_at, about.get("original", {})
-    )
-    known = Known(
-        notices(described, names, data.classes),
-        unchanged(described),
-        false_references(described),
-        Retraining(how_to_retrain, seconds),
-    )
+    known = _for_the_verdict(asked, computed["original"], described, seen.split, watch)
     return Audit(
-        decide(measures, checked, names, known),
+        decide(measures, checked, _names(seen.split, asked.data), known),
         tuple(one.check() for one in measures),
         tiles(measures),
         checked,
-        not_claimed(sum(is_retrained(role) for role in models), is_sample(split, whole)),
-        subject_section(data, whole, split, about),
+        not_claimed(sum(is_retrained(role) for role in models), is_sample(seen.split, asked.whole)),
+        subject_section(asked.data, asked.whole, seen.split, about),
         described,
-        utility_section(seen, data.classes),
+        utility_section(seen, asked.data.classes),
         flows(seen),
-        membership_section(seen, curves, rates),
+        membership_section(seen, found.curves, rates),
         entropy_section(seen),
-        space,
-        maps,
+        found.space,
+        found.maps,
         relearning_section(seen),
         recalibration_section(seen),
         probe_section(seen),
         similarity_section(seen),
         noise(measures, seen),
         cost_section(models, about),
-        provenance_section(data, seed, watch.seconds, engine.precision),
+        provenance_section(asked.data, asked.seed, watch.seconds, asked.engine.precision),
+    )
+
+
+def _look(asked: Asked, computed: dict[str, nn.Module], watch: Stopwatch) -> Examination:
+    """Return what models and controls make of a sample of the images."""
+    split, original = sample_split(asked.whole, asked.seed), computed["original"]
+    with watch.timed("controls"):
+        controls = watch.once("controls", "original", original, lambda: make_controls(original, split, asked.engine))
+    return examine(computed, controls, split, watch, asked.seed, asked.workers)
+
+
+def _check(asked: Asked, computed: Mapping[str, nn.Module], seen: Examination, watch: Stopwatch) -> Found:
+    """Run all checks, and draw what goes with them."""
+    split, engine, seed = seen.split, asked.engine, asked.seed
+    with watch.timed("checks"):
+        curves = attack(seen)
+        measures = [*utility_measures(seen), *privacy_measures(seen, curves, seed), *residual_measures(seen)]
+        measures += closeness_measures(seen, _random(computed["original"], seen, engine))
+    if asked.shadows is not None:
+        with watch.timed("shadow models"):
+            measures.append(ulira_measure(computed["unlearned"], asked.shadows, split.forget, engine))
+    quiet, classes = replace(engine, progress=silent), asked.data.classes
+    with watch.timed("attention"):  # which is pictures of the class, drawn over
+        maps = attention_section(computed, seen, classes, quiet) if asked.pictures else None
+    with watch.timed("decision space"):
+        space = decision_space(seen, seed, pictures=asked.pictures)
+    return Found(measures, curves, space, maps)
+
+
+def _for_the_verdict(
+    asked: Asked, original: nn.Module, described: Mapping[str, AuditedModel], split: Split, watch: Stopwatch
+) -> Known:
+    """Return what the verdict has to say of the models beside the checks, and of retraining where there is none."""
+    names, data = _names(split, asked.data), asked.data
+    looked_at = watch.examined["looking"] * sum(map(len, split.sets().values()))
+    seconds = retraining_seconds(
+        original, data, len(asked.whole.forget), watch.seconds["looking"], looked_at, asked.about.get("original", {})
+    )
+    return Known(
+        notices(described, names, data.classes),
+        unchanged(described),
+        false_references(described),
+        Retraining(asked.how_to_retrain, seconds),
     )
 
 

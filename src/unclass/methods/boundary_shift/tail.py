@@ -19,7 +19,7 @@ from unclass.methods.boundary_shift.statistics import Versions
 from unclass.methods.boundary_shift.strangers import Strangers
 from unclass.methods.targets import feature_rows
 from unclass.models.head import Head, head_inputs, rows
-from unclass.training.engine import Engine
+from unclass.training.engine import Engine, Loss
 
 SMALL_STEPS = 0.1  # of the pace, where running means cannot follow the weights
 LEAST_CARE, USUAL_DOUBT = 0.25, 0.06  # of the pace; 1 − p_t on D_f
@@ -36,6 +36,14 @@ class Trained:
     harm: float
     sure: float
     told: float
+
+
+@dataclass(frozen=True)
+class Apart:
+    """How near images of D_f stood to each other at first, and with what weight their features are pushed apart."""
+
+    nearness: Nearness
+    weight: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,39 +97,22 @@ class Tail:
         A round that moves them by more than `limit` is taken back, and the next has half the pace. The head stays as
         it is: the other classes keep the rows by which they are told.
         """
-        turns = cycle(range(len(self.forget.features)))
         self.versions.use(0)
         nearness, sure = self.at_first(engine)
         slow = care(sure)
-        dispersion *= max(nearness.told, 1 - slow)
-
-        def loss(part: nn.Module, _: Tensor, i: Tensor) -> Tensor:
-            turn = next(turns)
-            self.versions.use(turn)
-            with head_inputs(self.head) as given:
-                value = self.loss(turn, i, evenness)
-            features = feature_rows(given[-1], self.head)
-            if dispersion:
-                value = value + dispersion * nearness.left(features[: len(i)])
-            return value + keeping * strangers.some_moved(self.part, len(i)) if keeping and turn == 0 else value
-
         strangers = Strangers.of(self.part, self.forget.features[0], self.classes, self.batch_size, engine)
         with engine.arithmetic():
             fed = feeding(self.part, self.batches(0))
         slower = slower if all_follow(self.part, fed) else SMALL_STEPS * max(slower, SMALL_STEPS)
         pace *= min(slower, slow)
+        apart = Apart(nearness, dispersion * max(nearness.told, 1 - slow))
+        loss = self.objective(evenness, apart, strangers, keeping)
         draws = Draws(torch.arange(len(self.forget)), self.batch_size, steps, seed=int(torch.randint(2**31, ())))
         with frozen(self.head, self.part):
             size, slope = self.steepness(engine)
             for _ in range(rounds):
                 start = deepcopy(self.part.state_dict())
-                engine.observer = average = Average(steps // 2)
-                with suppress(Diverged):
-                    engine.fit(
-                        self.part, draws, loss, epochs=1, lr=pace * size / slope, clip=slope, schedule="one-cycle",
-                        batch_norm="frozen", whole=True, what="boundary shift",
-                    )  # fmt: skip
-                average.use(self.part)
+                self.train_once(draws, loss, engine, lr=pace * size / slope, clip=slope)
                 self.settle(fed, engine)
                 if not strangers.moved(self.part, engine) <= limit:
                     self.part.load_state_dict(start)
@@ -131,6 +122,32 @@ class Tail:
         self.settle(fed, engine)
         self.versions.renew(0)
         return Trained(strangers.moved(self.part, engine), sure, nearness.told)
+
+    def objective(self, evenness: float, apart: Apart, strangers: Strangers, keeping: float) -> Loss:
+        """Return what is minimised: the loss under each version of the statistics in turn, and the terms beside it."""
+        turns = cycle(range(len(self.forget.features)))
+
+        def loss(part: nn.Module, _: Tensor, i: Tensor) -> Tensor:
+            turn = next(turns)
+            self.versions.use(turn)
+            with head_inputs(self.head) as given:
+                value = self.loss(turn, i, evenness)
+            features = feature_rows(given[-1], self.head)
+            if apart.weight:
+                value = value + apart.weight * apart.nearness.left(features[: len(i)])
+            return value + keeping * strangers.some_moved(self.part, len(i)) if keeping and turn == 0 else value
+
+        return loss
+
+    def train_once(self, draws: Draws, loss: Loss, engine: Engine, *, lr: float, clip: float) -> None:
+        """Train for one round; the weights are then their average over its second half."""
+        engine.observer = average = Average(draws.steps // 2)
+        with suppress(Diverged):
+            engine.fit(
+                self.part, draws, loss, epochs=1, lr=lr, clip=clip, schedule="one-cycle", batch_norm="frozen",
+                whole=True, what="boundary shift",
+            )  # fmt: skip
+        average.use(self.part)
 
     def settle(self, fed: list[Fed], engine: Engine) -> None:
         """Let the running means, as they were at first, follow the weights as they are now."""
