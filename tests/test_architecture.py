@@ -23,7 +23,7 @@ LAYERS = (
     ("forgotten",),
     ("records",),
     ("running",),
-    ("compatibility",),
+    ("compatibility", "destination"),
     ("arguments",),
     ("audits", "testing"),
     ("comparison",),

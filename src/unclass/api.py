@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -28,6 +28,7 @@ from unclass.arguments import (
 from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
 from unclass.data import Batches, DataOptions, ImageData
+from unclass.destination import destination, resumable, written
 from unclass.errors import InputError
 from unclass.forgotten import mark_forgotten
 from unclass.ledger.erased import Asked, ledger_to_ask, remembered, tell_erased
@@ -38,13 +39,13 @@ from unclass.methods.retrain import Retrain
 from unclass.metrics.evaluation import Evaluation
 from unclass.models import Classifier, Opening, save, weights_digest
 from unclass.models.any_model import like
-from unclass.models.export import check_format, export_path
-from unclass.models.opening import check_ending
+from unclass.models.export import check_format
 from unclass.models.renaming import new_names, rename
 from unclass.models.writing import write_model
 from unclass.predictions import predict_sets
 from unclass.records import Record
 from unclass.running import (
+    Outcome,
     Settings,
     describe_run,
     new_model,
@@ -53,7 +54,6 @@ from unclass.running import (
     unlearn,
     with_findings,
 )
-from unclass.storage import Output, check_target
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
@@ -100,7 +100,7 @@ def train(
 
     Example: `model = unclass.train("digits", epochs=5, out="digits.safetensors")`
     """
-    output = _output(out, force)
+    output = destination(out, force)
     known = ledger_to_ask(ledger)
     images = images_of(data, data_options)
     tell_erased(known, images, tell)
@@ -109,17 +109,16 @@ def train(
     name = model or DEFAULT_MODELS.get(images.name, "resnet-18")
     settings = Settings(seed, batch_size, 0 if data_options is None else data_options.workers)
     fresh = new_model(images, name, model_options or {}, method)
-    engine = _resumable(engine_for(fresh, engine, device), output)
+    engine = resumable(engine_for(fresh, engine, device), output)
     with output or nullcontext():
         if record_updates is not None:
-            engine.observer = _recorder(
-                Path(record_updates), record_class, images, method, fresh, settings, tell or (lambda line: None)
-            )
+            recorder = _recorder(Path(record_updates), record_class, images, method, fresh, settings, tell)
+            engine = replace(engine, observer=recorder)
         trained, outcome = train_model(fresh, images, method, engine, settings)
         record = training_record(trained, images, method, outcome, settings, engine)
         if output is not None and distributed.is_first():
             save(trained, output.given[0])
-            record = _written(record, output, {"model": str(output.given[0])})
+            record = written(record, output, {"model": str(output.given[0])})
     distributed.wait()
     _RECORDS[trained] = record
     return trained
@@ -168,7 +167,7 @@ def forget(
     """
     check_format(export)
     source = None if isinstance(model, nn.Module) else _source(model, opening)
-    output = _output(out, force, source, export)
+    output = destination(out, force, source, export)
     known = ledger_to_ask(ledger)
     opening = remembered(known, source, opening or Opening()) if known is not None else opening
     case = case_for(
@@ -179,23 +178,17 @@ def forget(
     names = _new_names(case, rename_class)
     chosen = method_for(case.given, case.data, method, preset, options)
     settings = Settings(seed, batch_size_of(data, batch_size), case.workers)
-    engine = _resumable(engine_for(case.given, engine, device), output)
+    run = _Run(case, chosen, settings, resumable(engine_for(case.given, engine, device), output))
     with output or nullcontext():
-        outcome = unlearn(case.work, case.split, chosen, engine, settings)
-        result = outcome.model if type(outcome.model) is type(case.given) else like(case.given, outcome.model)
-        mark_forgotten(result, case.split, outcome.left, outcome.listed)
-        about = describe_run(case.given, case.data, case.split, chosen, settings, engine, digests=output is not None)
-        record = replace(
-            with_findings(about, outcome, chosen, case.data), label=name_of(chosen), cost=outcome.cost(),
-            weights=weights_digest(result),
-        )  # fmt: skip
+        outcome = unlearn(case.work, case.split, chosen, run.engine, settings)
+        result = run.result(outcome)
+        record = run.record(outcome, result, digests=output is not None)
         if evaluated or (evaluated is None and output is not None):
-            before, after = (_scores(one, case, engine) for one in (case.work, outcome.model))
-            record = replace(record, before=before, scores=after)
+            record = replace(record, before=run.scores(case.work), scores=run.scores(outcome.model))
         if isinstance(result, Classifier):
             rename(result, names)
         if output is not None and distributed.is_first():
-            record = _written(record, output, write_model(result, output.given[0], source, export, names))
+            record = written(record, output, write_model(result, output.given[0], source, export, names))
     distributed.wait()
     _RECORDS[result] = record
     return result
@@ -230,40 +223,35 @@ def evaluate(
     return _scores(case.work, case, engine_for(case.given, engine, device))
 
 
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """What a run unlearns, and how: from here on, what it leaves behind can be made and told."""
+
+    case: Case
+    method: Method
+    settings: Settings
+    engine: Engine
+
+    def result(self, outcome: Outcome) -> nn.Module:
+        """Return the unlearned model in the form that it came in, which knows what it was to forget."""
+        given, made = self.case.given, outcome.model
+        result = made if type(made) is type(given) else like(given, made)
+        mark_forgotten(result, self.case.split, outcome.left, outcome.listed)
+        return result
+
+    def record(self, outcome: Outcome, result: nn.Module, *, digests: bool) -> Record:
+        """Return what was done on what, what it found and what it cost."""
+        given, data, split = self.case.given, self.case.data, self.case.split
+        about = describe_run(given, data, split, self.method, self.settings, self.engine, digests=digests)
+        found = with_findings(about, outcome, self.method, data)
+        return replace(found, label=name_of(self.method), cost=outcome.cost(), weights=weights_digest(result))
+
+    def scores(self, model: nn.Module) -> Evaluation:
+        return _scores(model, self.case, self.engine)
+
+
 def _scores(model: nn.Module, case: Case, engine: Engine) -> Evaluation:
     return Evaluation.of(predict_sets(model, case.split, engine, workers=case.workers))
-
-
-def _output(
-    out: str | Path | None, force: bool, source: Path | None = None, export: str | None = None
-) -> Output | None:
-    """Return where model, record and export go, or None; what cannot be written there is refused before any work."""
-    if out is None:
-        return None
-    path = Path(out)
-    check_target(path)
-    record = path.with_suffix(".json")
-    if record == path:
-        raise InputError(f"{path} is where the record goes; end the checkpoint's name in .safetensors")
-    check_ending(path, source)
-    exports = [export_path(path, export)] if export is not None and path.suffix else []
-    folder = source is not None and source.is_dir() and not path.suffix
-    return Output(
-        path, record, *exports, force=force, inputs=[] if source is None else [source],
-        resume=path.with_name(path.name + ".resume"), folder=folder, writes=distributed.is_first(),
-    )  # fmt: skip
-
-
-def _written(record: Record, output: Output, files: Mapping[str, Any]) -> Record:
-    """Return a record that says what was written beside it, and with which bytes, as it stands there."""
-    record = replace(record, written={**files, "sha256": output.digests()})
-    record.write(output.given[1])
-    return record
-
-
-def _resumable(engine: Engine, output: Output | None) -> Engine:
-    """Return an engine that keeps a place to resume from beside the output."""
-    return engine if output is None else replace(engine, checkpoint=output.resume)
 
 
 def _source(model: str | Path, opening: Opening | None) -> Path | None:
@@ -288,8 +276,9 @@ def _recorder(
     recipe: Retrain,
     model: Classifier,
     settings: Settings,
-    tell: Callable[[str], None],
+    tell: Callable[[str], None] | None,
 ) -> UpdateRecorder:
+    """Return what keeps the updates of classes while a model is trained, once there is room for them."""
     labels = labels_of(classes)
     if not labels:
         raise InputError(f"`record_updates` needs `record_class`; choose from: {', '.join(images.classes)}")
@@ -297,5 +286,6 @@ def _recorder(
     batches = Batches(images.train, settings.batch_size, shuffle=True, seed=settings.seed)
     count, size = recorded_size(batches, wanted, recipe.epochs, model)
     prepare_recording(folder, size)
-    tell(f"recording {count:,} updates: {size / 1e9:,.2f} GB in {folder}")
+    if tell is not None:
+        tell(f"recording {count:,} updates: {size / 1e9:,.2f} GB in {folder}")
     return UpdateRecorder(folder, wanted)
