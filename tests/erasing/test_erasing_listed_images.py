@@ -11,6 +11,7 @@ from unclass.audits.result import Audit
 from unclass.data import ImageData, Split
 from unclass.erasing.listed_images import audit_images, between
 from unclass.forgotten import same_shares
+from unclass.report.audit_page import render
 from unclass.training.engine import Engine
 
 
@@ -38,6 +39,18 @@ def test_images_that_are_still_told_fail(data: ImageData) -> None:
 
 def test_images_that_are_told_because_they_are_now_wrong_fail_too(data: ImageData) -> None:
     assert audited(data, unlearned=Knows(-5.0)).verdict.status == "failed"
+
+
+def test_the_page_asks_about_the_images_and_shows_nothing_empty(data: ImageData) -> None:
+    found = audited(data, unlearned=Knows(0.0))
+    assert found.subject.listed == LISTED and [one.key for one in found.headline] == [one.key for one in found.checks]
+    text = " ".join(render([found]).split())
+    assert ">60 listed images</span> gone" in text and "Can the listed images be told from unseen ones" in text
+    assert (
+        '<th scope="col">unseen of their classes' in text
+        and "The other classes" not in text
+        and "<td>–</td>" not in text
+    )
 
 
 @pytest.mark.parametrize(

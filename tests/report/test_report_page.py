@@ -428,7 +428,22 @@ def test_several_classes_are_asked_about_as_several():
     text = render([Audit.of(audit)])
     assert "<h1>Are <span" in text and ">deer and cat</span> gone" in text
     assert "Do the classes come back when" in text and "Does the class come back when" not in text.split("</header>")[0]
+    assert "erased class's" not in text.replace("&#39;", "'") and "Where the erased classes' training" in text.replace(
+        "&#39;", "'"
+    )
     assert "<h1>Is <span" in render([full_audit(points=10)])
+
+
+@needs_browser
+def test_on_paper_the_heads_of_attention_maps_stay_with_the_first_row(browser, pages):
+    with Opened(browser, pages["full"]) as opened:
+        opened.page.emulate_media(media="print")
+        style = "selector => { const found = getComputedStyle(document.querySelector(selector)); "
+        style += "return [found.overflowX, found.breakAfter]; }"
+        assert (
+            opened.page.evaluate(style, ".attention")[0] == "visible"
+        )  # else all rows are one piece, too tall for a page
+        assert opened.page.evaluate(style, ".attention > p")[1] == "avoid"
 
 
 def test_no_line_ends_between_a_number_and_its_percent_sign():

@@ -85,7 +85,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Subject:
-    """What was audited. `counts` are the images looked at, `whole` those that there are."""
+    """What was audited. `counts` are the images looked at, `whole` those that there are.
+
+    Where some images of the classes are forgotten, `listed` says how many: their classes stay.
+    """
 
     data: str = ""
     classes: tuple[str, ...] = ()
@@ -94,6 +97,7 @@ class Subject:
     whole: Mapping[str, int] = field(default_factory=dict)
     method: str = ""
     request: str = ""
+    listed: int = 0
 
 
 @dataclass(frozen=True)

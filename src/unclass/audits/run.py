@@ -174,7 +174,8 @@ def name_roles(unlearned: One, original: One, retrained: Sequence[One]) -> dict[
 
 def _known(beside: About, given: About | None, request: str) -> dict[str, Mapping[str, Any]]:
     """Return what is known of each role: what stands beside its checkpoint, over it what was given, and the request."""
-    known = {**beside, **(given or {})}
+    said = given or {}
+    known = {role: {**beside.get(role, {}), **said.get(role, {})} for role in {**beside, **said}}
     return {**known, "unlearned": {**known.get("unlearned", {}), "request": request}}
 
 

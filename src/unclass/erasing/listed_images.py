@@ -12,6 +12,7 @@ from torch import nn
 from unclass.audits.catalogue import CHECKS
 from unclass.audits.check import Limit, Measure
 from unclass.audits.evidence import Utility
+from unclass.audits.figure_words import shown
 from unclass.audits.limits import ADVANTAGE, HARM, no_advantage
 from unclass.audits.provenance import models_section, provenance_section, subject_section
 from unclass.audits.result import Audit, Outcome, Verdict
@@ -51,9 +52,17 @@ class Seen:
 
 
 def audit_images(
-    models: Mapping[str, nn.Module], data: ImageData, split: Split, engine: Engine, seed: int = 0
+    models: Mapping[str, nn.Module],
+    data: ImageData,
+    split: Split,
+    engine: Engine,
+    seed: int = 0,
+    about: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Audit:
-    """Return the audit of a split that forgets some images of its classes; `models` by role, as in every audit."""
+    """Return the audit of a split that forgets some images of its classes; `models` by role, as in every audit.
+
+    `about` says of a role what a file beside its checkpoint knows: name, method.
+    """
     unseen = split.forget_test.select(same_shares(split.forget.labels, split.forget_test.labels, seed))
     if not len(unseen):
         return Audit(Verdict("undecided", NOTHING_TO_COMPARE), not_claimed=NOT_CLAIMED)
@@ -61,10 +70,11 @@ def audit_images(
     sets = (split.forget, unseen, test)
     seen = {role: Seen(*(_look(model, images, engine) for images in sets)) for role, model in models.items()}
     measures = [_attack(seen), _harm(seen)]
-    about = {"unlearned": {"method": "unlearned"}}
+    about = about or {}
+    subject = replace(subject_section(data, split, split, about), listed=len(split.forget))
     return Audit(
-        _verdict(measures, seen), tuple(one.check() for one in measures), not_claimed=NOT_CLAIMED,
-        subject=subject_section(data, split, split, about), models=models_section(models, about),
+        _verdict(measures, seen), tuple(one.check() for one in measures), tuple(one.key for one in measures),
+        not_claimed=NOT_CLAIMED, subject=subject, models=models_section(models, about),
         utility=Utility({role: one.accuracies() for role, one in seen.items()}),
         provenance=provenance_section(data, seed, {}),
     )  # fmt: skip
@@ -139,12 +149,12 @@ def _why(attack: Measure, harm: Measure, seen: Mapping[str, Seen]) -> list[str]:
     limit = "no limit" if threshold is None else f"limit {threshold:.3f}"
     told = ", ".join(f"{role} {value:.3f}" for role, value in attack.values.items())
     rates = [
-        f"{name}: " + ", ".join(f"{role} {one.accuracies()[name]:.1%}" for role, one in seen.items())
+        f"{name}: " + ", ".join(f"{role} {shown(one.accuracies()[name], 'share')}" for role, one in seen.items())
         for name in ("listed", "unseen of their classes", "test")
     ]
     return [
         f"attack on the listed images, |AUC − ½|: {told}; {limit} ({attack.judge('unlearned')})",
         *(f"accuracy, {rate}" for rate in rates),
-        f"change on test images: {100 * (harm.values['unlearned'] or 0):+.1f} points; limit {-100 * HARM:+.0f} "
-        f"({harm.judge('unlearned')})",
+        f"change on test images: {shown(harm.values['unlearned'], 'points')}; at least {shown(-HARM, 'points')} is "
+        f"allowed ({harm.judge('unlearned')})",
     ]

@@ -20,6 +20,7 @@ from unclass.ledger.models import Version
 from unclass.ledger.requests import Request
 from unclass.ledger.store import Ledger
 from unclass.models import Classifier, Opening
+from unclass.records import read_record
 from unclass.storage import real_path, write_json
 
 _PATHS = ("folder", "csv", "parquet", "hf", "webdataset")
@@ -87,7 +88,7 @@ def audit_step(ledger: Ledger, request: Request, source: Version, job: Job, fold
     else:
         found = audit(
             unlearned_in(folder), source.file(ledger), data, list(request.classes), list(job.retrained),
-            engine=job.engine, seed=job.seed, data_options=where, opening=opening,
+            engine=job.engine, seed=job.seed, data_options=where, opening=opening, about=names_of(request, source),
         )  # fmt: skip
     signed = replace(found.provenance, by=operator)
     found = replace(found, subject=replace(found.subject, request=request.id), provenance=signed)
@@ -140,4 +141,14 @@ def _audit_of_images(ledger: Ledger, request: Request, source: Version, job: Job
     others = [open_version(file, settings)[0] for file in (unlearned_in(folder), *job.retrained)]
     models = name_roles(others[0], original, others[1:])
     split = left_by(original, split_for(request, images))
-    return audit_images(models, images, split, engine_for(original, job.engine), job.seed)
+    about = names_of(request, source)
+    about["unlearned"]["method"] = read_record(folder / "unlearned.json").method
+    return audit_images(models, images, split, engine_for(original, job.engine), job.seed, about)
+
+
+def names_of(request: Request, source: Version) -> dict[str, dict[str, str]]:
+    """Return what an audit calls the two models, whose files have other names in the ledger."""
+    return {
+        "original": {"name": f"{request.model}, version {source.number}"},
+        "unlearned": {"name": f"{request.model} after {request.id}"},
+    }
