@@ -1,5 +1,6 @@
 """Arguments in every form that people have them in come out in one."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +216,94 @@ def test_other_verbs_refuse_what_is_none_in_one_line_too(trained: Classifier, di
         with pytest.raises(InputError) as refused:
             wrong()
         assert "\n" not in str(refused.value)
+
+
+ODD = (-1, 0.5, float("nan"), b"deer", object(), int, complex(1, 2), [None], {"a": 1}, "x" * 5000, "\0", 10**30)
+
+
+@pytest.mark.parametrize(
+    ("verb", "names"),
+    [
+        ("compare", "data classes methods plan seeds unlearn_seeds together model model_options preset recipe "
+                    "originals retrained out batch_size jobs threads cluster engine data_options"),
+        ("bench", "data original model model_options classes repeats retrain_images grow seed batch_size engine out"),
+        ("paper", "what scale data_options originals recipe model_options out audited run with_pictures engine tell"),
+        ("tune", "data classes method grid model share seeds preset batch_size engine device data_options out tell"),
+        ("doctor", "model classes method preset batch_size engine device head forget_only forget_list opening"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_of_every_name_are_refused_before_any_work(
+    verb: str, names: str, trained: Classifier, digits: ImageData, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What is no argument is one line; what may be one (a path that is not there yet, a share of .5) comes to work."""
+    small, model = DataOptions(root=tmp_path / "not-there"), trained.network
+    given = {
+        "compare": {"data": digits, "classes": 3, "methods": "logit-mask", "out": tmp_path / "compare"},
+        "bench": {"data": digits, "classes": 3},
+        "paper": {"what": "cifar10", "data_options": small},
+        "tune": {
+            "data": digits,
+            "classes": 3,
+            "method": "random-labels",
+            "grid": {"lr": [1e-3]},
+            "model": trained.network,
+        },
+        "doctor": {"model": trained, "data": digits, "classes": 3},
+    }[verb]
+
+    def work(*_: Any, **__: Any) -> None:
+        raise Worked
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(import_module("unclass.comparison.run"), "compared", work)
+    monkeypatch.setattr(import_module("unclass.benchmark.run"), "train", work)
+    monkeypatch.setattr(import_module("unclass.benchmark.run"), "measure_methods", work)
+    monkeypatch.setattr(import_module("unclass.tuning")._Bench, "before", work)
+    monkeypatch.setattr(import_module("unclass.checkup.check_up"), "draw", work)
+    for name in names.split():
+        for odd in ODD:
+            with pytest.raises((InputError, Worked)) as found:
+                getattr(unclass, verb)(**{**given, name: odd})
+            assert "\n" not in str(found.value) and len(str(found.value)) < 1600, (name, odd)
+
+
+class Worked(Exception):  # noqa: N818 - what happened
+    """Arguments were taken, and work would begin."""
+
+
+def test_folders_that_cannot_be_are_refused_before_any_work(digits: ImageData, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    for out in (tmp_path / "file", tmp_path / "file" / "inside", "a\0b", "x" * 5000, "/dev/null"):
+        for verb, more in (
+            (unclass.compare, {"methods": "logit-mask"}),
+            (unclass.tune, {"method": "random-labels"}),
+            (unclass.bench, {}),
+        ):
+            with pytest.raises(InputError):
+                verb(digits, classes=3, out=out, **more)
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("wrong", [{"repeats": 0}, {"repeats": 10**30}, {"retrain_images": 1}, {"retrain_images": -5}])
+def test_a_bench_of_impossible_numbers_is_refused_at_once(wrong: dict[str, int], digits: ImageData) -> None:
+    with pytest.raises(InputError, match=f"`{next(iter(wrong))}` is"):
+        unclass.bench(digits, **wrong)
+
+
+def test_doctor_without_data_finds_that(trained: Classifier) -> None:
+    assert [(one.status, "neither training nor test" in one.says) for one in unclass.doctor(trained, None, 3)] == [
+        ("wrong", True)
+    ]
+
+
+def test_training_that_records_updates_leaves_the_engine_as_it_was(
+    digits: ImageData, engine: Engine, tmp_path: Path
+) -> None:
+    unclass.train(
+        digits, "small-cnn", engine=engine, model_options={"width": 2}, epochs=1,
+        record_updates=tmp_path / "updates", record_class=3,
+    )  # fmt: skip
+    assert engine.observer is None and list((tmp_path / "updates").glob("*.safetensors"))
 
 
 def test_seeds_and_sizes_may_be_numpy_numbers(trained: Classifier, digits: ImageData, engine: Engine) -> None:

@@ -16,6 +16,7 @@ from unclass.api import evaluate, forget, record_of, train
 from unclass.arguments import Classes, Model, case_for, engine_for, images_of, labels_of, method_for
 from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
+from unclass.border.several import some_seeds_of
 from unclass.data import DataOptions, ImageData, load_data
 from unclass.data.sources import held_back
 from unclass.errors import Diverged, InputError
@@ -24,7 +25,7 @@ from unclass.methods.configure import name_of, option_names, options_of, own_met
 from unclass.methods.lookup import find_method
 from unclass.metrics.evaluation import Evaluation
 from unclass.models import Classifier, load, save, weights_digest
-from unclass.storage import read_json, write_json
+from unclass.storage import check_folder, read_json, write_json
 from unclass.training.engine import Engine
 
 SHARE = 0.1
@@ -108,7 +109,7 @@ def tune(
     *,
     model: Model | None = None,
     share: float = SHARE,
-    seeds: Sequence[int] = (0,),
+    seeds: int | Sequence[int] = (0,),
     preset: str | None = None,
     batch_size: int = 64,
     engine: Engine | None = None,
@@ -127,7 +128,9 @@ def tune(
 
     Example: `unclass.tune("digits", [3, 8], "random-labels", {"lr": [1e-4, 1e-3]}).best.options`
     """
-    folder = None if out is None else Path(out)
+    folder, walked = None if out is None else Path(out), some_seeds_of("seeds", seeds)
+    if folder is not None:
+        check_folder(folder)
     images = _without_judges(data, share, data_options)
     labels = [images.classes[images.index(label)] for label in labels_of(classes)]
     if not labels:
@@ -138,7 +141,7 @@ def tune(
     for option, values in grid.items():
         if isinstance(values, str) or not isinstance(values, Iterable) or not list(values):
             raise InputError(f"the values of {option} to try are {values!r}; give a list of one or more")
-    bench = _Bench(original, images, seeds, batch_size, engine_for(original, engine, device), folder)
+    bench = _Bench(original, images, walked, batch_size, engine_for(original, engine, device), folder)
     share = images.details["validation"]
     found = Tuning(name, images.name, tuple(labels), share, bench.before(labels))
     for values in product(*grid.values()):

@@ -17,6 +17,7 @@ from unclass.benchmark.promises import bars
 from unclass.benchmark.result import Bench, Row, Subject
 from unclass.benchmark.stem import time_stem
 from unclass.benchmark.timing import Conditions, Run, interleave
+from unclass.border.bounds import MOST_IMAGES_IN_A_BENCH, MOST_REPEATS
 from unclass.data import ImageData, Split
 from unclass.errors import InputError
 from unclass.methods import BENCH, REFERENCE
@@ -28,6 +29,15 @@ from unclass.running import Settings
 from unclass.training.engine import Engine
 
 RETRAIN_IMAGES = 2_560
+
+
+def check_counts(repeats: int, retrain_images: int) -> None:
+    """Raise unless methods can be timed so often, and retraining with so many images."""
+    for what, value, least, most in (
+        ("repeats", repeats, 1, MOST_REPEATS), ("retrain_images", retrain_images, 2, MOST_IMAGES_IN_A_BENCH),
+    ):  # fmt: skip
+        if not least <= value <= most:
+            raise InputError(f"`{what}` is {repr(value)[:80]}; use {least} to {most:,}")
 
 
 def measure_methods(
@@ -42,8 +52,7 @@ def measure_methods(
     grow: bool = True,
 ) -> Bench:
     """Measure; the result has bars only for the data and the network that something was promised for."""
-    if repeats < 1 or retrain_images < 2:
-        raise InputError(f"{repeats} repeats and {retrain_images} images are too few; use at least 1 and 2")
+    check_counts(repeats, retrain_images)
     load = busy()
     quiet = replace(engine, progress=silent)  # drawing a bar would be timed too
     peaks = {name: gemm_peak(name, engine.device) for name in dict.fromkeys(("float32", engine.precision))}

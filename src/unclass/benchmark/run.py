@@ -7,7 +7,7 @@ from typing import Any
 
 from unclass.api import train
 from unclass.arguments import DEFAULT_MODELS, Classes, images_of, labels_of
-from unclass.benchmark.measure import RETRAIN_IMAGES, measure_methods
+from unclass.benchmark.measure import RETRAIN_IMAGES, check_counts, measure_methods
 from unclass.benchmark.result import Bench
 from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
@@ -16,6 +16,7 @@ from unclass.data import DataOptions, ImageData, Split
 from unclass.models import Classifier, load
 from unclass.records import command
 from unclass.running import Settings, new_model, seeded
+from unclass.storage import check_folder
 from unclass.training.engine import Engine
 
 DEFAULT_CLASSES = {"digits": "3", "cifar10": "deer"}
@@ -44,6 +45,9 @@ def bench(
 
     Example: `unclass.bench("cifar10", original="all-cnn.safetensors", out="bench")`
     """
+    check_counts(repeats, retrain_images)
+    if out is not None:
+        check_folder(Path(out))
     options, engine = data_options or DataOptions(), engine or Engine()
     images = images_of(data, options)
     settings = Settings(seed, batch_size, options.workers)

@@ -79,11 +79,13 @@ def doctor(
     found = []
     if isinstance(data, str | Path):
         data, found = read_for(inner(model), data, where, labels, forget_only=forget_only)
+        if data is None:
+            return found
     try:
-        data = data if data is None else data_for(model, data, labels, forget_only=forget_only, data_options=where)
+        data = data_for(model, data, labels, forget_only=forget_only, data_options=where)
     except InputError as error:
         return [refused("classes", error)]
-    return found if data is None else check_up(model, data, intent, engine_for(model, engine, device))
+    return found + check_up(model, data, intent, engine_for(model, engine, device))
 
 
 def check_up(model: nn.Module, data: ImageData, intent: Intent, engine: Engine) -> list[Finding]:

@@ -1,9 +1,7 @@
 """Compare: one call from data and names, or from a plan file, to records, tables, audits and a report."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import UnionType
 from typing import Any
 
 import torch
@@ -13,6 +11,7 @@ from unclass.border.bounds import MOST_THREADS
 from unclass.border.generators import generators_as_they_were
 from unclass.border.labels import expand_labels
 from unclass.border.plain_types import plain_arguments
+from unclass.border.several import paths_of, seeds_of, some_seeds_of
 from unclass.comparison.cell import Cell, cells_of
 from unclass.comparison.executors import Cluster, Executor, Here, executor_for
 from unclass.comparison.plan import REFERENCE, Plan
@@ -28,7 +27,7 @@ from unclass.methods import METHODS, Method
 from unclass.methods.configure import configure
 from unclass.methods.retrain import Retrain
 from unclass.running import Settings
-from unclass.storage import Lock
+from unclass.storage import Lock, check_folder
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
@@ -106,6 +105,8 @@ def _executor(asked: Mapping[str, Any], options: DataOptions, plan: Plan) -> Exe
 
 def make_plan(asked: Mapping[str, Any], options: DataOptions) -> Plan:
     """Return the plan that arguments of `compare` stand for."""
+    out = Path(asked.get("out", OUT))
+    check_folder(out)
     images = images_of(asked["data"], options)
     recipe = asked.get("recipe") or {}
     training = configure(REFERENCE, data=images.name, preset=asked.get("preset"), options=recipe)
@@ -113,17 +114,17 @@ def make_plan(asked: Mapping[str, Any], options: DataOptions) -> Plan:
     labels = expand_labels(labels_of(asked["classes"]), images.classes)
     return Plan(
         images,
-        Path(asked.get("out", OUT)),
+        out,
         specs_of(asked.get("methods")),
         [labels] if asked.get("together") else [[label] for label in labels],
-        _some(_seeds("seeds", asked.get("seeds", 0))),
+        some_seeds_of("seeds", asked.get("seeds", 0)),
         asked.get("model") or DEFAULT_MODELS.get(images.name, "resnet-18"),
         asked.get("model_options") or {},
         recipe=training,
-        originals=_paths("originals", asked),
-        retrained=_paths("retrained", asked),
+        originals=paths_of("originals", asked.get("originals")),
+        retrained=paths_of("retrained", asked.get("retrained")),
         settings=Settings(0, asked.get("batch_size", 64), options.workers),
-        unlearn_seeds=_seeds("unlearn_seeds", asked.get("unlearn_seeds", ())),
+        unlearn_seeds=seeds_of("unlearn_seeds", asked.get("unlearn_seeds", ())),
     )
 
 
@@ -159,30 +160,3 @@ def compared(plan: Plan, executor: Executor | Engine, *, audited: bool = True, t
         with Lock(plan.out, folder=True, wait=SAVING_SECONDS):  # others may have come to the end of the same plan
             result.save()
     return result
-
-
-def _paths(name: str, asked: Mapping[str, Any]) -> list[Path]:
-    """Return paths, one or several, as a list."""
-    given = () if asked.get(name) is None else asked[name]
-    return [Path(one) for one in _several(name, given, str | Path, "paths of checkpoints")]
-
-
-def _seeds(name: str, given: Any) -> list[int]:
-    """Return seeds, one or several, as a list."""
-    return [int(one) for one in _several(name, given, Integral, "whole numbers, such as 0 or [0, 1]")]
-
-
-def _several(name: str, given: Any, kind: type | UnionType, words: str) -> list[Any]:
-    """Return one thing of a kind, or several, as a list."""
-    listed = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
-    found = list(given) if listed else [given]
-    for one in found:
-        if not isinstance(one, kind) or isinstance(one, bool):
-            raise InputError(f"`{name}` holds {repr(one)[:80]}; give {words}")
-    return found
-
-
-def _some(seeds: list[int]) -> list[int]:
-    if not seeds:
-        raise InputError("there are no `seeds`; give one or more, such as 0")
-    return seeds

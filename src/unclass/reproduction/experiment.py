@@ -16,7 +16,7 @@ from unclass.comparison.plan import choose
 from unclass.errors import InputError, unknown
 from unclass.metrics import SCORES
 from unclass.report.paper.experiment import Experiment, Setup
-from unclass.storage import read_text
+from unclass.storage import is_there, read_text
 
 SCALES = ("smoke", "fair", "full")
 DRAWINGS = ("table", "attack-success", "time", "attention", "decision-space", "entropy", "recalibration")
@@ -45,6 +45,8 @@ def find(name: str) -> tuple[Path, list[Path]]:
     """Return the setup and the experiments that `cifar10`, `cifar10/table1`, a folder or a file stands for."""
     known = sorted(folder.name for folder in built_in().iterdir() if folder.is_dir())
     for path in (built_in() / name, built_in() / f"{name}.toml", Path(name)):
+        if not is_there(path):
+            continue
         if path.is_dir() and (path / SETUP).is_file():
             return path / SETUP, sorted(file for file in path.glob("*.toml") if file.name != SETUP)
         if path.is_file() and path.name != SETUP:

@@ -8,6 +8,7 @@ from typing import Any
 
 from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
+from unclass.border.several import paths_of
 from unclass.comparison.audits import audit_runs
 from unclass.comparison.cell import cells_of
 from unclass.comparison.cells import kept_record
@@ -24,7 +25,7 @@ from unclass.reproduction.experiment import find, read_experiment, read_setup
 from unclass.reproduction.outputs import Written, write_outputs
 from unclass.reproduction.schedule import Job, list_jobs, load, make_plans, time_left
 from unclass.reproduction.summary import make_summary
-from unclass.storage import Lock
+from unclass.storage import Lock, check_folder
 from unclass.training import distributed
 from unclass.training.engine import Engine
 
@@ -68,7 +69,7 @@ def paper(
     *,
     scale: str = "smoke",
     data_options: DataOptions | None = None,
-    originals: Sequence[str | Path] = (),
+    originals: str | Path | Sequence[str | Path] = (),
     recipe: Mapping[str, Any] | None = None,
     model_options: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
@@ -87,12 +88,13 @@ def paper(
     Example: `unclass.paper("cifar10", scale="smoke", out="paper-cifar10")`
     """
     setup, experiments = _open(what, scale)
+    given, folder = paths_of("originals", originals), Path(out or f"unclass-paper-{setup.name}-{scale}")
+    check_folder(folder)
     options, engine, say = data_options or DataOptions(), engine or Engine(), tell or (lambda line: None)
     data = load(setup, options)
-    folder = Path(out or f"unclass-paper-{setup.name}-{scale}")
     plans = make_plans(
         setup, experiments, data, folder,
-        recipe=recipe or {}, model_options=model_options or {}, originals=[Path(one) for one in originals],
+        recipe=recipe or {}, model_options=model_options or {}, originals=given,
         workers=options.workers,
     )  # fmt: skip
     with Lock(folder, folder=True) if distributed.is_first() else nullcontext():

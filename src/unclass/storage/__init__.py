@@ -16,13 +16,14 @@ from unclass.storage.reading import (
     user_path,
 )
 from unclass.storage.space import existing, no_space, require_space
-from unclass.storage.targets import check_target, require_absent
+from unclass.storage.targets import check_folder, check_target, require_absent
 
 __all__ = [
     "Changed",
     "Held",
     "Lock",
     "Output",
+    "check_folder",
     "check_own_digest",
     "check_target",
     "existing",

@@ -38,6 +38,13 @@ def check_target(path: Path, inputs: Iterable[Path] = (), *, folder: bool | None
             raise InputError(f"{path} is what is read; what comes out needs a name of its own")
 
 
+def check_folder(path: Path) -> None:
+    """Raise unless `path` is a folder or the name of one that can be made."""
+    if path.name not in ("", "..") or "\0" in str(path):  # which are folders, and no names for files
+        found = real_path(path)
+        check_target(path if "\0" in str(path) else found, folder=True)
+
+
 def require_absent(path: Path, force: bool) -> None:
     """Raise if `path` is there and may not be replaced. A folder in which nothing is counts as not there."""
     if force or not path.exists():

@@ -27,7 +27,11 @@ def executor_for(worker: Worker, jobs: int, cluster: Cluster | None, options: Ma
     if cluster is None:
         return Here(worker) if jobs == 1 else Processes(worker, jobs)
     if not isinstance(cluster, str):
-        return cluster(worker)
+        try:
+            return cluster(worker)
+        except TypeError as error:
+            one = "give slurm, ray, or a function from a worker to an executor"
+            raise InputError(f"`cluster` made no executor ({error}); {one}") from error
     if cluster not in CLUSTERS:
         raise unknown("cluster", cluster, CLUSTERS)
     given = {key: value for key, value in options.items() if value is not None}
