@@ -1,7 +1,9 @@
 """What torch Datasets and DataLoaders give, as a source of pixels: transformed as their owner wishes, used as it is."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -18,27 +20,49 @@ Collate = Callable[[list[Any]], Any]
 
 
 class Items:
-    """A Dataset with random access, as a source. `collate` makes a batch where its owner's DataLoader has its own."""
+    """A Dataset with random access, as a source. `collate` makes a batch where its owner's DataLoader has its own.
 
-    def __init__(self, dataset: Any, collate: Collate | None = None) -> None:
-        self.dataset, self.collate = dataset, collate
+    `what` names the Dataset in errors, those of its own code among them.
+    """
+
+    def __init__(self, dataset: Any, collate: Collate | None = None, what: str = "the Dataset") -> None:
+        self.dataset, self.collate, self.what = dataset, collate, what
+        with callers_code(f"the length of {what} cannot be asked for", "correct its `__len__`"):
+            self.count = len(dataset)
 
     def __len__(self) -> int:
-        return len(self.dataset)
+        return self.count
 
     def __getitem__(self, places: Tensor) -> Tensor:
         items = [self.item(place) for place in places.tolist()]
         if self.collate is not None:
-            return checked(pair_of(self.collate(items))[0])
+            return checked(pair_of(self.collated(items))[0])
         return stack([as_picture(pair_of(item)[0]) for item in items])
 
     def item(self, place: int) -> Any:
-        try:
+        with callers_code(f"image {place} of {self.what} cannot be read", "repair or remove it"):
             return self.dataset[place]
-        except UNREADABLE as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"image {place} of the Dataset cannot be read ({error}); repair or remove it") from error
+
+    def collated(self, items: list[Any]) -> Any:
+        """Return a batch of items as the owner of the DataLoader makes it."""
+        assert self.collate is not None
+        with callers_code(f"`collate_fn` of {self.what} made no batch of {len(items)}", "correct it"):
+            return self.collate(items)
+
+
+@contextmanager
+def callers_code(failed: str, remedy: str) -> Iterator[None]:
+    """Say in one line that code of a Dataset's owner failed, whatever it raised, and keep what it raised as the cause.
+
+    Only code of the caller's may stand inside: what goes wrong in our own is to come out as it is.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        said = f"{error}" if isinstance(error, UNREADABLE) else f"{type(error).__name__}: {error}"
+        raise InputError(f"{failed} ({said}); {remedy}") from error
 
 
 def pair_of(item: Any) -> tuple[Any, Any]:
@@ -93,7 +117,19 @@ def as_labels(y: Any) -> Tensor:
     return labels.long()
 
 
-def spool(batches: Iterable[Any]) -> tuple[Tensor, Tensor]:
+def given_by(batches: Iterable[Any], what: str) -> Iterator[Any]:
+    """Walk through the batches of a DataLoader of somebody else's; what fails in it is one line."""
+    walk = None
+    for number in count():
+        with callers_code(f"batch {number} of {what} cannot be read", "correct what makes it"):
+            walk = iter(batches) if walk is None else walk
+            batch = next(walk, walk)
+        if batch is walk:
+            return
+        yield batch
+
+
+def spool(batches: Iterable[Any], what: str = "the DataLoader") -> tuple[Tensor, Tensor]:
     """Read batches once into a temporary file, so that what comes in a stream can be read in any order.
 
     The file has no name and goes with the process; memory holds only what is being looked at.
@@ -101,7 +137,7 @@ def spool(batches: Iterable[Any]) -> tuple[Tensor, Tensor]:
     labels: list[Tensor] = []
     shape, kind = torch.Size(), torch.uint8
     with tempfile.TemporaryFile() as file:
-        for batch in batches:
+        for batch in given_by(batches, what):
             images, y = pair_of(batch)
             x = checked(images)
             x = (x.float() if x.is_floating_point() else x).cpu().contiguous()
@@ -111,7 +147,7 @@ def spool(batches: Iterable[Any]) -> tuple[Tensor, Tensor]:
             file.write(x.numpy().tobytes())
             labels.append(as_labels(y).reshape(-1).cpu())
         if not labels:
-            raise InputError("the DataLoader gives no images; add some")
+            raise InputError(f"{what} gives no images; add some")
         file.flush()
         all_labels = torch.cat(labels)
         dtype = np.uint8 if kind == torch.uint8 else np.float32
