@@ -236,7 +236,7 @@ def test_wrong_arguments_of_every_name_are_refused_before_any_work(
     verb: str, names: str, trained: Classifier, digits: ImageData, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """What is no argument is one line; what may be one (a path that is not there yet, a share of .5) comes to work."""
-    small, model = DataOptions(root=tmp_path / "not-there"), trained.network
+    small = DataOptions(root=tmp_path / "not-there")
     given = {
         "compare": {"data": digits, "classes": 3, "methods": "logit-mask", "out": tmp_path / "compare"},
         "bench": {"data": digits, "classes": 3},
