@@ -120,7 +120,7 @@ def test_a_busy_machine_is_named(result: Bench, load: float, share: float, busy:
 
 
 def test_too_few_repeats_are_refused(trained: Classifier, digits: ImageData, split: Split, engine: Engine) -> None:
-    with pytest.raises(InputError, match="at least 1"):
+    with pytest.raises(InputError, match="`repeats` is 0; use 1 to"):
         measure.measure_methods(trained, digits, split, engine, Settings(), repeats=0)
 
 
