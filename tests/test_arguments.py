@@ -1,5 +1,6 @@
 """Arguments in every form that people have them in come out in one."""
 
+from copy import deepcopy
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -340,3 +341,33 @@ def test_pictures_that_are_no_numbers_are_said_before_any_work(value: float, tra
     data = TensorDataset(torch.full((8, 1, 8, 8), value), torch.arange(8) % 4)
     with pytest.raises(InputError, match="NaN or infinite"):
         unclass.forget(trained.network, data, 3)
+
+
+@pytest.mark.parametrize("verb", [unclass.forget, unclass.evaluate])
+def test_a_model_whose_outputs_are_no_numbers_is_said_before_any_work(
+    verb: Any, trained: Classifier, digits: ImageData, tmp_path: Path
+) -> None:
+    large = deepcopy(trained)
+    with torch.no_grad():
+        for weight in large.parameters():
+            weight.fill_(3e38)
+    unclass.save(large, tmp_path / "large.safetensors")
+    for one in (large, tmp_path / "large.safetensors"):
+        with pytest.raises(InputError, match=r"gives NaN or infinity for 2 of 2 images"):
+            verb(one, digits, 3)
+    assert any("gives NaN or infinity" in finding.says for finding in unclass.doctor(large, digits, 3))
+
+
+def test_training_images_alone_are_enough_to_train_and_compare(
+    data_in_every_form: dict[str, Any], tmp_path: Path, engine: Engine
+) -> None:
+    alone, small = data_in_every_form["Datasets"][0], {"width": 2}
+    made = unclass.train(alone, "small-cnn", engine=engine, model_options=small, epochs=1)
+    assert unclass.record_of(made).accuracy_test is None
+    found = unclass.compare(
+        alone, 3, "logit-mask", model="small-cnn", model_options=small, recipe={"epochs": 1}, engine=engine,
+        out=tmp_path, audited=False,
+    )  # fmt: skip
+    assert found.rows[-1].scores["accuracy_retain"] is not None
+    assert found.rows[-1].scores["accuracy_retain_test"] is None
+    assert found.report.is_file() and list((tmp_path / "figures").glob("methods-entropy-*.png"))

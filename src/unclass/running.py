@@ -243,8 +243,11 @@ def with_findings(record: Record, outcome: Outcome, method: Method, data: ImageD
 def training_record(
     model: Classifier, images: ImageData, recipe: Retrain, outcome: Outcome, settings: Settings, engine: Engine
 ) -> Record:
-    """Return what was trained on what, with the accuracy on the test images."""
-    test = accuracy(predict(model, Batches(images.test, LOOKING_BATCH, workers=settings.workers), engine, "testing"))
+    """Return what was trained on what, with the accuracy on the test images where there are some."""
+    test = None
+    if len(images.test):
+        looking = Batches(images.test, LOOKING_BATCH, workers=settings.workers)
+        test = accuracy(predict(model, looking, engine, "testing"))
     done = outcome.steps / len(Batches(images.train, settings.batch_size)) * len(images.train)
     return Record(
         kind="train",

@@ -90,7 +90,19 @@ def test_labels_kept_beside_the_images_spare_reading_them():
     assert data.classes == ("cat", "dog", "emu")
 
 
-@pytest.mark.parametrize("known", [{"targets": [2] * 12}, {"targets": Y.tolist(), "target_transform": lambda y: y}])
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"targets": [2] * 12},
+        {"targets": Y.tolist(), "target_transform": lambda y: y},
+        {"targets": ["cat"] * 12},
+        {"targets": 5},
+        {"targets": {"a": 1}},
+        {"targets": [[0], [1, 2]]},
+        {"targets": torch.eye(3)[Y]},
+        {"targets": torch.eye(3)[Y].long()},
+    ],
+)
 def test_labels_beside_the_images_that_are_not_the_items_are_not_believed(known):
     assert image_data(Listed(pairs, **known)).train.labels.tolist() == Y.tolist()
 
@@ -144,6 +156,17 @@ def broken(place):
         (Listed(lambda place: (X[place], -1)), "labels from -1 to -1"),
         (Listed(broken), r"image 3 of the Dataset cannot be read \(cannot identify image file\)"),
         (Listed(pairs, 0), "the Dataset is empty"),
+        (Listed(lambda place: (X[place], [0, 1])), r"an image has 2 labels, such as \[0, 1\]"),
+        (Listed(lambda place: (X[place], torch.eye(3)[place % 3].long())), "an image has 3 labels"),
+        (Listed(lambda place: ((X[place], X[place]), 0)), "an image is a tuple, not numbers; let the transform make"),
+        (Listed(lambda place: (X[place].to_sparse(), 0)), "a batch of images is torch.sparse_coo, not N × C × H × W"),
+        (
+            Listed(lambda place: (X[place] if place % 2 else X[place].byte(), 0), targets=[0] * 12),
+            "images are of types torch.float32 and torch.uint8; let the transform make them of one",
+        ),
+        (Listed(pairs, "a"), r"the length of the Dataset cannot be asked for \(TypeError"),
+        (Listed(pairs, 2**70), r"the length of the Dataset cannot be asked for \(OverflowError"),
+        (Subset(TensorDataset(X, Y), [0, 99]), "the `indices` of the Subset are none of its items"),
         (DataLoader(Stream([]), batch_size=2), "the DataLoader gives no images"),
         (DataLoader(Stream([wider(0), wider(1)]), batch_size=1), "different sizes: 3 × 4 × 4 and 3 × 4 × 5"),
         (7, "int is no data; give a Dataset or a DataLoader"),
@@ -161,6 +184,37 @@ def test_error_of_a_worker_stays_one_line():
     with pytest.raises(InputError) as caught:
         list(Batches(images, 4, workers=1))
     assert "\n" not in str(caught.value) and str(caught.value).startswith("image 3 of the Dataset")
+
+
+def test_what_a_loaders_worker_says_is_its_last_line():
+    broken_stream = Stream([(X[0], 0), 1.0])
+    with pytest.raises(InputError) as caught:
+        image_data(DataLoader(broken_stream, batch_size=2, num_workers=1))
+    said = str(caught.value)
+    assert said.startswith("batch 0 of the DataLoader cannot be read (") and "Traceback" not in said
+
+
+def test_a_sampler_without_a_length_is_read_as_it_comes():
+    class Once(torch.utils.data.Sampler):
+        def __iter__(self):
+            return iter([4, 8])
+
+    assert read(image_data(DataLoader(TensorDataset(X, Y), batch_size=1, sampler=Once())).train) == [4, 8]
+
+
+def test_what_a_dataset_keeps_and_cannot_tell_is_named():
+    class Broken(Listed):
+        @property
+        def targets(self):
+            raise ZeroDivisionError("division by zero")
+
+    with pytest.raises(InputError, match=r"`targets` of the Dataset cannot be read \(ZeroDivisionError"):
+        image_data(Broken(pairs))
+
+
+def test_training_and_test_images_of_other_channels_are_refused():
+    with pytest.raises(InputError, match="3 channels in the train images and 1 channels in the test images"):
+        image_data(TensorDataset(X, Y), TensorDataset(X[:, :1], Y))
 
 
 def test_more_labels_than_classes_is_an_error():

@@ -53,6 +53,7 @@ def train(
         give_json(record.as_dict())
         return
     steps, seconds = (record.cost.steps, record.cost.seconds) if record.cost else (0, 0.0)
-    accuracy = 100 * (record.accuracy_test or 0.0)
+    known = record.accuracy_test
+    accuracy = "no test images" if known is None else f"test accuracy {100 * known:.2f} %"
     took = f"{steps} steps in {seconds:.0f} s"
-    say(f"{out}: test accuracy {accuracy:.2f} %, {took}; record: {out.with_suffix('.json')}")
+    say(f"{out}: {accuracy}, {took}; record: {out.with_suffix('.json')}")

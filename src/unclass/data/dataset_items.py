@@ -27,8 +27,7 @@ class Items:
 
     def __init__(self, dataset: Any, collate: Collate | None = None, what: str = "the Dataset") -> None:
         self.dataset, self.collate, self.what = dataset, collate, what
-        with callers_code(f"the length of {what} cannot be asked for", "correct its `__len__`"):
-            self.count = len(dataset)
+        self.count = length_of(dataset, what)
 
     def __len__(self) -> int:
         return self.count
@@ -58,11 +57,30 @@ def callers_code(failed: str, remedy: str) -> Iterator[None]:
     """
     try:
         yield
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:
-        said = f"{error}" if isinstance(error, UNREADABLE) else f"{type(error).__name__}: {error}"
-        raise InputError(f"{failed} ({said}); {remedy}") from error
+        raise InputError(f"{failed} ({_said(error)}); {remedy}") from error
+
+
+def _said(error: Exception) -> str:
+    """Return what an exception says; of one that a DataLoader's worker sends with its whole story, the last line."""
+    lines = str(error).strip().splitlines()
+    if any(line.startswith("Original Traceback") for line in lines):
+        return lines[-1]
+    return str(error) if isinstance(error, UNREADABLE) else f"{type(error).__name__}: {error}"
+
+
+def length_of(dataset: Any, what: str = "the Dataset") -> int:
+    """Return how many items somebody else's Dataset says that it has."""
+    with callers_code(f"the length of {what} cannot be asked for", "correct its `__len__`"):
+        return len(dataset)
+
+
+def kept_by(dataset: Any, name: str) -> Any:
+    """Return what a Dataset keeps beside its items under a name, such as `classes`; None where it has no such thing."""
+    with callers_code(f"`{name}` of the Dataset cannot be read", "correct or remove it"):
+        return getattr(dataset, name, None)
 
 
 def pair_of(item: Any) -> tuple[Any, Any]:
@@ -83,21 +101,29 @@ def as_picture(image: Any) -> Tensor:
     if isinstance(image, Image.Image):
         pixels = torch.from_numpy(np.array(image if image.mode in ("L", "RGB") else image.convert("RGB")))
         return pixels[None] if pixels.dim() == 2 else pixels.permute(2, 0, 1)
-    return torch.as_tensor(image)
+    try:
+        return torch.as_tensor(image)
+    except (TypeError, ValueError, RuntimeError) as error:
+        what = type(image).__name__
+        raise InputError(f"an image is a {what}, not numbers; let the transform make a tensor of C × H × W") from error
 
 
 def stack(pictures: Sequence[Tensor]) -> Tensor:
-    """Return pictures as one batch; they must be of one size."""
+    """Return pictures as one batch; they must be of one size and one kind of number."""
     shapes = sorted({tuple(picture.shape) for picture in pictures})
     if len(shapes) > 1:
         raise _different(*shapes[:2])
+    kinds = sorted({str(picture.dtype) for picture in pictures})
+    if len(kinds) > 1:
+        raise InputError(f"images are of types {kinds[0]} and {kinds[1]}; let the transform make them of one")
     return checked(torch.stack(list(pictures)))
 
 
 def checked(x: Any) -> Tensor:
     """Return a batch of images that a model can take: bytes or floating point, N × C × H × W."""
-    if not isinstance(x, Tensor) or x.dim() != 4:
-        found = words(x.shape) if isinstance(x, Tensor) else type(x).__name__
+    if not isinstance(x, Tensor) or x.layout != torch.strided or x.dim() != 4:
+        dense = isinstance(x, Tensor) and x.layout == torch.strided
+        found = words(x.shape) if dense else str(getattr(x, "layout", type(x).__name__))
         raise InputError(
             f"a batch of images is {found}, not N × C × H × W; let the transform make tensors of C × H × W"
         )
@@ -112,9 +138,17 @@ def as_labels(y: Any) -> Tensor:
         labels = torch.as_tensor(y)
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(f"labels such as {y!r} are no class indices; give whole numbers from 0 up") from error
-    if labels.is_floating_point() or labels.dim() > 1:
+    if labels.is_floating_point() or labels.is_complex() or labels.dim() > 1:
         raise InputError(f"labels are {labels.dtype} of {words(labels.shape)}; give one whole number for each image")
     return labels.long()
+
+
+def as_label(y: Any) -> Tensor:
+    """Return the label of one image as a whole number."""
+    labels = as_labels(y).reshape(-1)
+    if len(labels) != 1:
+        raise InputError(f"an image has {len(labels)} labels, such as {y!r}; give one whole number for each image")
+    return labels[0]
 
 
 def given_by(batches: Iterable[Any], what: str) -> Iterator[Any]:

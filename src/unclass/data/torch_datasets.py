@@ -22,7 +22,7 @@ from torch.utils.data import (
 from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
 from unclass.data.classes import indices, match
-from unclass.data.dataset_items import Items, as_labels, pair_of, spool
+from unclass.data.dataset_items import Items, as_label, as_labels, callers_code, kept_by, length_of, pair_of, spool
 from unclass.data.formats.huggingface import Rows, columns_of, labels_of
 from unclass.data.formats.tables import SPLITS
 from unclass.data.images import ImageData, ImageSet
@@ -62,11 +62,15 @@ def image_data(
     if not given:
         raise InputError("neither training nor test images were given; give a Dataset or a DataLoader")
     parts: dict[str, ImageSet] = {}
+    shapes: dict[str, tuple[int, int, int]] = {}
     found: tuple[str, ...] = ()
     for key, value in given.items():
         parts[key], names = image_set(value, options, name)
-        found = found or names
-        options = replace(options, shape=options.shape or parts[key].shape)
+        found, shapes[key] = found or names, parts[key].shape
+        options = replace(options, shape=options.shape or shapes[key])
+    if len({channels for channels, *_ in shapes.values()}) > 1:
+        said = " and ".join(f"{shape[0]} channels in the {key} images" for key, shape in shapes.items())
+        raise InputError(f"there are {said}; let the transforms make them alike")
     own = _class_names(classes) or found or options.classes
     own = own or indices(max(2, 1 + max(int(part.labels.max()) for part in parts.values())))
     for key, part in parts.items():
@@ -93,10 +97,10 @@ def image_set(given: Any, options: DataOptions, name: str) -> tuple[ImageSet, tu
     if isinstance(dataset, IterableDataset):
         return _spooled(DataLoader(dataset, batch_size=64)), _names(dataset)
     if not hasattr(dataset, "__getitem__") or not hasattr(dataset, "__len__") or isinstance(dataset, Mapping):
-        raise InputError(f"{type(given).__name__} is no data; give a Dataset or a DataLoader of (x, y)")
+        raise InputError(f"{type(dataset).__name__} is no data; give a Dataset or a DataLoader of (x, y)")
     if getattr(dataset, "ndim", 1) == 0:
         raise InputError(f"{given!r} is one number; give a Dataset or a DataLoader of (x, y)")
-    if not len(dataset):  # type: ignore[arg-type]
+    if not length_of(dataset):
         raise InputError("the Dataset is empty; add images")
     if hasattr(dataset, "select_columns") and collate in (None, default_collate):
         return _from_datasets(dataset, options, name)
@@ -114,8 +118,10 @@ def _complete(loader: DataLoader[Any]) -> bool:
     """Whether a DataLoader gives every image of a Dataset with random access once."""
     if isinstance(loader.dataset, IterableDataset) or type(loader.batch_sampler) not in (BatchSampler, type(None)):
         return False
-    chosen = getattr(loader.sampler, "replacement", False) or len(loader.sampler) < len(loader.dataset)  # type: ignore[arg-type]
-    return isinstance(loader.sampler, DistributedSampler) or (isinstance(loader.sampler, COMPLETE) and not chosen)
+    if not isinstance(loader.sampler, COMPLETE) or isinstance(loader.sampler, DistributedSampler):
+        return isinstance(loader.sampler, DistributedSampler)
+    chosen = getattr(loader.sampler, "replacement", False) or length_of(loader.sampler) < length_of(loader.dataset)
+    return not chosen
 
 
 def _from_datasets(dataset: Any, options: DataOptions, name: str) -> tuple[ImageSet, tuple[str, ...]]:
@@ -137,7 +143,7 @@ def _labels(source: Items, options: DataOptions) -> Tensor:
 
     def label(place: int) -> Tensor:
         item = source.item(place)
-        return as_labels(pair_of(source.collate([item]) if source.collate else item)[1]).reshape(-1)[0]
+        return as_label(pair_of(source.collated([item]) if source.collate else item)[1])
 
     count, listed = len(source), _listed(source.dataset)
     if listed is not None and len(listed) == count and listed[0] == label(0):
@@ -148,22 +154,32 @@ def _labels(source: Items, options: DataOptions) -> Tensor:
 def _listed(dataset: Any) -> Tensor | None:
     """Return the labels that a Dataset keeps beside its images, as torchvision's do."""
     if isinstance(dataset, TensorDataset):
-        return as_labels(dataset.tensors[1]) if len(dataset.tensors) > 1 else None
+        return _one_each(dataset.tensors[1]) if len(dataset.tensors) > 1 else None
     if isinstance(dataset, Subset):
         inside = _listed(dataset.dataset)
-        return None if inside is None else inside[torch.as_tensor(dataset.indices)]
+        with callers_code("the `indices` of the Subset are none of its items", "correct them"):
+            return None if inside is None else inside[torch.as_tensor(dataset.indices)]
     if isinstance(dataset, ConcatDataset):
         parts = [_listed(part) for part in dataset.datasets]
         return None if any(part is None for part in parts) else torch.cat(parts)  # type: ignore[arg-type]
-    targets = getattr(dataset, "targets", None)
-    if targets is None or getattr(dataset, "target_transform", None) is not None:
+    targets = kept_by(dataset, "targets")
+    if targets is None or kept_by(dataset, "target_transform") is not None:
         return None
-    return as_labels(targets)
+    return _one_each(targets)
+
+
+def _one_each(targets: Any) -> Tensor | None:
+    """Return a list of class indices as labels; None if it is something else, so that the items have to say."""
+    try:
+        labels = as_labels(targets)
+    except InputError:
+        return None
+    return labels if labels.dim() == 1 else None
 
 
 def _names(dataset: Any) -> tuple[str, ...]:
     """Return the class names that a Dataset knows."""
     if isinstance(dataset, Subset):
         return _names(dataset.dataset)
-    known = getattr(dataset, "classes", None)
+    known = kept_by(dataset, "classes")
     return tuple(map(str, known)) if isinstance(known, list | tuple) else ()

@@ -104,7 +104,7 @@ def test_missing_label_in_parquet_is_counted(tmp_path):
 @pytest.mark.parametrize(
     ("header", "rows", "problem"),
     [
-        ("file,species", ROWS, "list.csv has no column label, .* but file, species; name one with --label-column"),
+        ("file,species", ROWS, "list.csv has no column label, .* but file, species; name one with `label_column`"),
         ("path,label", [], "csv:list lists no images"),
         ("path,label", [("a/1.png",)], "list.csv has 1 fields in line 2, fewer than its header"),
         ("path,label", [*ROWS, ("gone.png", "cat")], "1 of 6 images cannot be read: gone.png"),

@@ -99,7 +99,7 @@ def find_columns(header: Sequence[str], options: DataOptions, where: str) -> tup
         found = given or next((column for column in usual if column in header), None)
         if found is None:
             columns = ", ".join(header) or "no columns"
-            raise InputError(f"{where} has no column {', '.join(usual)}, but {columns}; name one with --{kind}-column")
+            raise InputError(f"{where} has no column {', '.join(usual)}, but {columns}; name one with `{kind}_column`")
         chosen.append(found)
     return chosen[0], chosen[1], SPLIT_COLUMN
 

@@ -74,8 +74,10 @@ def entropies(models: Mapping[str, Mapping[str, Predictions]]) -> Figure:
     for name, sets in models.items():
         shares[name] = {}
         for key in SET_NAMES:
-            values = np.concatenate([sets[part].entropy.numpy() for part in _parts(key)])
-            shares[name][key] = tuple(np.histogram(values, edges)[0] / len(values))
+            held = [sets[part].entropy.numpy() for part in _parts(key) if part in sets]
+            if held:  # there may be no test images
+                values = np.concatenate(held)
+                shares[name][key] = tuple(np.histogram(values, edges)[0] / len(values))
     return _distributions(edges, shares)
 
 
