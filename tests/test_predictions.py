@@ -1,10 +1,11 @@
 import math
+from copy import deepcopy
 
 import pytest
 import torch
 
 from unclass.data import Batches
-from unclass.errors import InputError
+from unclass.errors import Diverged, InputError
 from unclass.methods.method import cross_entropy
 from unclass.models import build, weights_digest
 from unclass.predictions import Predictions, load_predictions, predict, predict_sets, save_predictions
@@ -103,3 +104,19 @@ def test_entropy_of_certainty_is_zero_and_of_ignorance_the_logarithm_of_the_coun
 def test_logits_that_do_not_fit_the_labels_are_an_error(logits, labels):
     with pytest.raises(InputError, match="do not fit; give N × K and N"):
         Predictions(torch.zeros(logits), torch.zeros(labels))
+
+
+@pytest.mark.parametrize("weight", [3e38, -3e38])
+def test_outputs_that_are_no_numbers_are_an_error_in_one_line(trained, digits, engine, weight):
+    large = deepcopy(trained)
+    with torch.no_grad():
+        for tensor in large.parameters():
+            tensor.fill_(weight)
+    with pytest.raises(Diverged, match=r"^the model gives NaN or infinity for \d+ of \d+ images; its weights are"):
+        predict(large, Batches(digits.test, 100), engine)
+
+
+def test_outputs_of_minus_infinity_are_those_of_a_masked_class(trained, digits, engine):
+    masked = deepcopy(trained)
+    masked.network.register_forward_hook(lambda *given: given[2].index_fill(1, torch.tensor([3]), -torch.inf))
+    assert not (predict(masked, Batches(digits.test, 100), engine).classes == 3).any()

@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from unclass.data import ImageData
 from unclass.errors import InputError
 from unclass.models import Card, Classifier
-from unclass.models.any_model import HALF, inner, with_logits
-from unclass.models.any_output import weight_dtype
+from unclass.models.any_model import HALF, device_of, inner, with_logits
+from unclass.models.any_output import check_outputs, looking, weight_dtype
 
 
 def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the model") -> nn.Module:
@@ -23,12 +23,17 @@ def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the 
     kind = stored if stored.is_floating_point else torch.float32
     if weight_dtype(inner(model)) not in HALF or stored.is_floating_point:  # bytes become what half precision asks for
         check_precision(inner(model), kind, where)
+    x = torch.zeros(2, *data.train.shape, dtype=kind)
     try:
-        return with_logits(model, torch.zeros(2, *data.train.shape, dtype=kind), len(data.classes), head)
+        found = with_logits(model, x, len(data.classes), head)
+        with looking(found):
+            logits = found(x.to(device_of(found)))
     except (RuntimeError, ValueError, TypeError) as error:
         if isinstance(error, InputError):
             raise
         raise does_not_take(data.train.shape, error, where) from error
+    check_outputs(logits, where)
+    return found
 
 
 def stored_precision(data: ImageData) -> torch.dtype:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from unclass.border.offline import reading
@@ -15,7 +15,8 @@ from unclass.data.batches import Batches, BatchSource
 from unclass.data.images import ImageSet
 from unclass.data.split import Split
 from unclass.errors import InputError
-from unclass.models.any_output import looking
+from unclass.models.any_output import check_outputs, looking
+from unclass.models.safetensors_file import save_tensors
 from unclass.storage import settle, write_atomically
 from unclass.training.engine import Engine
 
@@ -91,7 +92,9 @@ def predict(model: nn.Module, batches: BatchSource, engine: Engine, what: str = 
         for x, y in engine.stream(batches, what):
             logits.append(model(x).float().cpu())
             labels.append(y.cpu())
-    return Predictions(torch.cat(logits), torch.cat(labels))
+    found = Predictions(torch.cat(logits), torch.cat(labels))
+    check_outputs(found.logits)
+    return found
 
 
 def predict_sets(
@@ -111,7 +114,7 @@ def save_predictions(sets: Mapping[str, Predictions], path: Path) -> Path:
     """Write predictions so that every figure can be redrawn without the model."""
     tensors = {f"{name}.logits": p.logits.contiguous() for name, p in sets.items()}
     tensors |= {f"{name}.labels": p.labels.contiguous() for name, p in sets.items()}
-    return write_atomically(path, lambda file: save_file(tensors, file))
+    return write_atomically(path, lambda file: save_tensors(tensors, file))
 
 
 def load_predictions(path: Path) -> dict[str, Predictions]:

@@ -1,9 +1,11 @@
 """Keys: files that only their owner can read, and that are never replaced."""
 
 import base64
+import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,3 +77,14 @@ def test_a_key_is_a_plain_file_of_a_reasonable_size(read: Callable[[Path], objec
     (tmp_path / "large.pem").write_bytes(bytes(2 << 20))
     with pytest.raises(InputError, match="more than the 1 MB"):
         read(tmp_path / "large.pem")
+
+
+@pytest.mark.parametrize("name", ["/", ".", "..", "folder", "link", "pipe"])
+def test_a_key_is_written_to_a_plain_file_or_not_at_all(name: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    Path("link").symlink_to("elsewhere")
+    os.mkfifo("pipe")
+    with pytest.raises(InputError):
+        new_key(Path(name))
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["folder", "link", "pipe"]

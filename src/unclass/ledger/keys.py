@@ -7,7 +7,7 @@ from typing import Any
 
 from unclass.errors import InputError, unknown
 from unclass.extras import library
-from unclass.storage import require_plain
+from unclass.storage import check_target, require_plain
 
 EXTRA = "evidence"
 KINDS = ("ec-p256", "ed25519")
@@ -23,6 +23,7 @@ def new_key(path: Path, kind: str = "ec-p256", password: str | None = None) -> t
     key = _generate(kind)
     hidden = primitives.BestAvailableEncryption(password.encode()) if password else primitives.NoEncryption()
     private = key.private_bytes(primitives.Encoding.PEM, primitives.PrivateFormat.PKCS8, hidden)
+    check_target(path, folder=False)
     public = path.with_suffix(".pub")
     if public == path:
         raise InputError(f"{path} is where the public key goes; end the private key's name in .pem")

@@ -7,7 +7,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, fx, nn
 
-from unclass.errors import InputError
+from unclass.errors import Diverged, InputError
 
 
 def logits_of(output: Any, x: Tensor, classes: int | None = None) -> Tensor:
@@ -78,6 +78,15 @@ def looking(model: nn.Module) -> Iterator[None]:
     with untouched(model), torch.no_grad():
         model.eval()
         yield
+
+
+def check_outputs(logits: Tensor, where: str = "the model") -> None:
+    """Raise if what a model says of images is no number: weights may all be finite and yet too large together."""
+    if lost := int((~logits.float().logsumexp(dim=1).isfinite()).sum()):
+        raise Diverged(
+            f"{where} gives NaN or infinity for {lost:,} of {len(logits):,} images; its weights are damaged or too "
+            "large for their precision, or its mean and std are wrong: take another checkpoint, or lower lr"
+        )
 
 
 def _rows(output: Tensor, x: Tensor) -> Tensor:

@@ -10,8 +10,6 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Protocol
 
-from safetensors import SafetensorError
-
 from unclass.storage.space import cannot_write
 from unclass.storage.targets import check_target
 from unclass.storage.temporary import sweep, temporary_for
@@ -72,7 +70,7 @@ def stage(path: Path, write: Write) -> Path:
     except BaseException as error:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError | SafetensorError):
+        if isinstance(error, OSError):
             raise cannot_write(path, error) from error
         raise
     return temporary

@@ -28,6 +28,6 @@ def existing(path: Path) -> Path:
 
 def cannot_write(path: Path, error: Exception) -> InputError:
     """Return the error for a file that could not be written."""
-    if getattr(error, "errno", None) == errno.ENOSPC or f"os error {errno.ENOSPC}" in str(error):
+    if getattr(error, "errno", None) == errno.ENOSPC:
         return no_space(path)
     return InputError(f"{path} cannot be written ({error}); write elsewhere")

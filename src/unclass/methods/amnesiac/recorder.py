@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from unclass.data.batches import Batches
@@ -15,6 +14,7 @@ from unclass.errors import InputError
 from unclass.models.any_model import inner
 from unclass.models.any_output import Logits
 from unclass.models.classifier import has_weights, weights_digest
+from unclass.models.safetensors_file import save_tensors
 from unclass.storage import read_json, require_space, write_atomically, write_json
 from unclass.training import distributed
 
@@ -56,7 +56,7 @@ class UpdateRecorder:
         if len(held) and distributed.is_first():
             update = {name: (after[name] - self.before[name]).contiguous() for name in after}
             metadata = {"classes": json.dumps(held.tolist())}
-            write_atomically(path, lambda file: save_file(update, file, metadata))
+            write_atomically(path, lambda file: save_tensors(update, file, metadata))
         elif distributed.is_first():
             path.unlink(missing_ok=True)  # left by another run that was killed
         self.last = path

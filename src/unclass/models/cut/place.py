@@ -1,5 +1,6 @@
 """A place where a network can be cut, known by what lies before and after it."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,10 @@ class Cut:
         if not isinstance(features, Tensor) or not features.is_floating_point():
             return False
         before, whole = features.clone(), model(x)
-        same = torch.allclose(self.tail(features), whole, rtol=1e-3, atol=1e-4 * float(whole.abs().max()))
+        scale = float(whole.abs().max())
+        if not math.isfinite(scale):
+            return False
+        same = torch.allclose(self.tail(features), whole, rtol=1e-3, atol=1e-4 * scale)
         shared = set(self.stem.parameters()) & set(self.tail.parameters())
         return same and not shared and torch.equal(features, before)
 
