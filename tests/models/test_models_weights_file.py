@@ -87,3 +87,27 @@ def test_a_truncated_torch_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "in.pt").write_bytes((tmp_path / "in.pt").read_bytes()[:300])
     with pytest.raises(InputError, match=r"not a whole torch.save file"):
         read_weights_file(tmp_path / "in.pt")
+
+
+ROW = torch.arange(12.0)
+VIEWS = {
+    "parameters": {"weight": nn.Parameter(ROW.view(3, 4)), "bias": nn.Parameter(ROW[:3].clone())},
+    "one memory": {"weight": ROW.view(3, 4), "bias": ROW[1:4]},
+    "the same": {"weight": ROW.view(3, 4), "bias": ROW.view(3, 4)},
+    "turned": {"weight": ROW.view(4, 3).t(), "bias": ROW[:3].clone()},
+    "one number": {"weight": ROW.view(3, 4), "bias": torch.ones(3)[:1].expand(3)},
+    "negated": {"weight": torch._neg_view(ROW.view(3, 4)), "bias": ROW[:3].clone()},
+}
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+@pytest.mark.parametrize("views", VIEWS.values(), ids=VIEWS)
+def test_tensors_of_a_torch_file_can_be_trained_each_by_itself(tmp_path: Path, views: dict, legacy: bool) -> None:
+    torch.save(views, tmp_path / "in.pt", _use_new_zipfile_serialization=not legacy)
+    found = read_weights_file(tmp_path / "in.pt").tensors
+    for key, tensor in found.items():
+        assert torch.equal(tensor, views[key].detach())
+        assert tensor.is_contiguous() and not tensor.requires_grad
+    others = {key: tensor.clone() for key, tensor in found.items()}
+    found["weight"].mul_(2).add_(1)
+    assert torch.equal(found["bias"], others["bias"])

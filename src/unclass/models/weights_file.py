@@ -128,7 +128,7 @@ def _read_torch(path: Path) -> WeightsFile:
     tensors = content
     for name in nesting:
         tensors = tensors[name]
-    return WeightsFile(path, checked_tensors(tensors, path), {}, content, nesting)
+    return WeightsFile(path, _apart(checked_tensors(tensors, path)), {}, content, nesting)
 
 
 def check_archive(path: Path) -> None:
@@ -158,6 +158,18 @@ def checked_tensors(tensors: Mapping[Any, Any], where: object) -> dict[str, Tens
         if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
             raise InputError(f"{where} declares {key[:100]} larger than it is in the file; save it again")
     return dict(tensors)
+
+
+def _apart(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors that share no memory and ask for no gradients: torch.save keeps views, and what is trained."""
+    found, seen = {}, set[int]()
+    for key, tensor in tensors.items():
+        plain, memory = tensor.detach(), tensor.untyped_storage()
+        whole = plain.is_contiguous() and plain.numel() * plain.element_size() == memory.nbytes()
+        mine = whole and not plain.is_neg() and memory.data_ptr() not in seen
+        seen.add(memory.data_ptr())
+        found[key] = plain if mine else plain.clone(memory_format=torch.contiguous_format)
+    return found
 
 
 def _find(content: Any, depth: int = 0) -> tuple[str, ...] | None:
