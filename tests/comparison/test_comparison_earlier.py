@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from torch import nn
 
-from unclass import evaluate, read_record
+from unclass import Comparison, doctor, evaluate, forget, read_record
 from unclass.cli import run as run_command
 from unclass.comparison.drive import run_plan
 from unclass.comparison.plan import Plan
@@ -21,6 +21,9 @@ from unclass.methods.retrain import Retrain
 from unclass.models import Classifier, load, weights_digest
 from unclass.running import Settings
 from unclass.training.engine import Engine
+
+
+WRITTEN = Path(__file__).with_name("version_0_1_0")  # by `unclass compare` and `unclass forget` of that version
 
 
 @pytest.fixture
@@ -91,3 +94,42 @@ def test_updates_recorded_by_it_are_those_of_their_model(recorded: tuple[Classif
         (tmp_path / "updates.json").write_text(json.dumps(content | {"weights": digest}), encoding="utf-8")
         with nullcontext() if fits else pytest.raises(InputError, match="recorded for another model"):
             check_updates(tmp_path, model, content["classes"])
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    """What version 0.1.0 itself wrote, of digits with a small CNN of width 4."""
+    return Path(shutil.copytree(WRITTEN, tmp_path / "written"))
+
+
+def test_a_folder_that_it_wrote_opens_as_a_comparison(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = contents(written)
+    found = Comparison.read(written / "comparison")
+    assert repr(found) == "<Comparison: Forgetting 3 of digits, 3 methods, 1 seed, 0 audits>"
+    assert [row.method for row in found.rows] == ["original", "retrain", "logit-mask"]
+    shown = [line.replace(" ", "").split("|")[1:5] for line in found.to_markdown().splitlines() if "logit-mask" in line]
+    assert shown == [["logit-mask", "94.4", "0.0", "91.1"]]  # as its own table said
+    page = written.parent / "page.html"
+    assert run_command(["report", str(written / "comparison"), "--out", str(page)]) == 0
+    assert "logit-mask" in page.read_text(encoding="utf-8") and "3 methods" in capsys.readouterr().out
+    assert contents(written) == before
+
+
+def test_its_models_are_worked_with_and_have_the_scores_of_its_records(written: Path) -> None:
+    record = read_record(written / "forgotten.json")
+    assert record.environment is not None and record.environment.versions["unclass"] == "0.1.0"
+    assert record.scores is not None and record.cost is not None and record.cost.seconds > 0
+    model, engine = written / "forgotten.safetensors", Engine(precision="float32")
+    again = evaluate(model, "digits", 7, engine=engine)
+    assert again.as_dict() == pytest.approx(record.scores.as_dict(), abs=0.005)
+    assert load(model).card.forgotten == ("7",)
+    assert {finding.status for finding in doctor(model, "digits", 4, engine=engine)} <= {"good", "doubtful"}
+    more = forget(model, "digits", 4, "random-labels", engine=engine, epochs=1)
+    assert more.card.forgotten == ("4", "7")
+
+
+def test_a_folder_without_a_comparison_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InputError, match="holds no comparison"):
+        Comparison.read(tmp_path)
+    assert run_command(["report", str(tmp_path), "--out", str(tmp_path / "page.html")]) == 2
+    assert "holds no comparison; give the --out of" in capsys.readouterr().err

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from unclass.audits.result import Audit
-from unclass.comparison.layout import FIGURES, REPORT, TABLE
+from unclass.comparison.believing import read_run
+from unclass.comparison.layout import FIGURES, REPORT, TABLE, Run, records_in
+from unclass.comparison.plan import ORIGINAL, REFERENCE
 from unclass.comparison.rows import Row, by_class, over_classes
 from unclass.comparison.steps import Step
+from unclass.errors import InputError
 from unclass.extras import library
 from unclass.metrics import SCORES
 from unclass.records import Record
@@ -33,6 +36,20 @@ class Comparison:
     audits: tuple[Audit, ...]
     out: Path = Path()
     failures: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folder: str | Path) -> "Comparison":
+        """Return the comparison that a folder holds, as far as it has come, also one of version 0.1.0; nothing is run.
+
+        Example: `unclass.Comparison.read("unclass-demo").rows`
+        """
+        runs = [Run(path.parent) for path in records_in(Path(folder))]
+        if not runs:
+            raise InputError(f"{folder} holds no comparison; give the `out` of unclass compare or demo")
+        records = sorted((read_run(run) for run in runs), key=_beside)
+        audits = tuple(Audit.read(run.audit) for run in runs if run.audit.exists())
+        name = next((record.data.name for record in records if record.data is not None), "")
+        return cls(name, tuple(records), audits, Path(folder))
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -134,3 +151,8 @@ class Comparison:
         from unclass.report.table import html
 
         return html(self.rows, self.title)
+
+
+def _beside(record: Record) -> int:
+    """Return the place of a run in a table: the original first, then the retrained model."""
+    return {ORIGINAL: 0, REFERENCE: 1}.get(record.label, 2)
