@@ -22,7 +22,6 @@ from unclass.models import Classifier, load, weights_digest
 from unclass.running import Settings
 from unclass.training.engine import Engine
 
-
 WRITTEN = Path(__file__).with_name("version_0_1_0")  # by `unclass compare` and `unclass forget` of that version
 
 
