@@ -168,7 +168,7 @@ def test_with_four_images_of_the_other_classes_no_attack_with_them_passes(
     assert result.verdict.status == "undecided", result.verdict
     assert {result.check(key).status for key in ("recalibration", "relearn-retain")} == {"undecided"}
     assert result.check("relearn-retain").more_images == 60
-    assert any("About 60 more training images of the other classes" in step for step in result.verdict.next)
+    assert any("about 60 more training images of the other classes" in step for step in result.verdict.next)
 
 
 @pytest.mark.usefixtures("quick")

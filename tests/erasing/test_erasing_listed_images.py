@@ -29,12 +29,15 @@ def audited(data: ImageData, count: int = LISTED, *, unlearned: nn.Module, origi
 def test_images_that_are_as_unseen_ones_pass(data: ImageData) -> None:
     found = audited(data, unlearned=Knows(0.0))
     assert found.verdict.status == "passed without reference", found.verdict
+    assert found.verdict.badge == "passed the checks that need no reference" and "--retrained" in found.verdict.next[0]
+    assert found.verdict.sentence.startswith("Passed the checks that need no reference: the 60 listed images")
     assert found.check("population-attack").statuses == {"original": "failed", "unlearned": "passed"}
 
 
 def test_images_that_are_still_told_fail(data: ImageData) -> None:
     found = audited(data, unlearned=Knows(4.0))
-    assert found.verdict.status == "failed" and found.verdict.sentence.startswith("Failed: the 60 listed images")
+    assert found.verdict.status == "failed" and found.verdict.next
+    assert found.verdict.sentence == "Failed: the 60 listed images are still told from unseen ones."
 
 
 def test_images_that_are_told_because_they_are_now_wrong_fail_too(data: ImageData) -> None:
@@ -76,6 +79,7 @@ def test_a_list_of_which_the_original_is_plainly_surer_is_not_left_open(data: Im
 def test_harm_to_the_rest_fails(data: ImageData) -> None:
     found = audited(data, unlearned=Knows(0.0, worse=0.3))
     assert found.verdict.status == "failed" and found.check("retain-change").status == "failed"
+    assert found.verdict.sentence == "Failed: the model was harmed."
 
 
 def test_where_the_original_shows_nothing_the_audit_shows_nothing(data: ImageData) -> None:

@@ -37,3 +37,10 @@ def test_over_several_classes_the_worst_verdict_is_shown_and_how_often_it_was_gi
     assert line.why == "1 of 3 classes: accuracy on D_f after recalibration, population attack"
     line = next(line for line in lines(rows(METHODS), [passed, passed]) if line.method == "fisher")
     assert (line.verdict, line.why) == ("passed", "2 of 2 classes")
+
+
+def test_why_tells_the_checks_in_the_order_of_the_verdict() -> None:
+    audit = AUDITS[3]
+    turned = replace(audit, checks=tuple(replace(one, rank=100 - place) for place, one in enumerate(audit.checks)))
+    line = next(line for line in lines(rows(METHODS), [turned]) if line.method == "fisher")
+    assert line.why == "population attack, accuracy on D_f after recalibration"

@@ -10,7 +10,8 @@ class Kind:
     """What is always the same about a check, whatever the models.
 
     `carries` says whether the verdict rests on it, `forgetting` whether the original should fail it, `rank` its place
-    in the order of telling. Of several that close the same `door`, one is shown.
+    in the order of telling. Of several that close the same `door`, one is shown. `finding` is what a model that fails
+    it does, in plain words: `{it}` and `{its}` are the class, or classes.
     """
 
     key: str
@@ -23,36 +24,41 @@ class Kind:
     forgetting: bool = True
     rank: int = 100
     door: str = ""
+    finding: str = ""
 
 
 KINDS = (
     Kind(
         "recalibration", "accuracy on D_f after recalibration", "residual",
         "Does the class come back when batch norm is refreshed?", carries=True, rank=10,
+        finding="the model names {it}, as it is or with batch norm refreshed",
     ),
     Kind(
         "own-logit", "own logit", "residual", "Does the class's own output still tell its images?", unit="AUC",
-        carries=True, rank=20,
+        carries=True, rank=20, finding="{its} own output still tells {its} images",
     ),
     Kind(
         "one-image", "class read from one image", "residual", "Do the features know the class from a single image?",
-        carries=True, rank=30, door="features",
+        carries=True, rank=30, door="features", finding="the features know {it} from a single image",
     ),
     Kind(
         "same-features", "likeness to the original's features", "residual",
         "Are the features of the class still the original's?", unit="CKA", carries=True, rank=32, door="features",
+        finding="the features of {its} images are still the original's",
     ),
     Kind(
         "relearn-retain", "relearning from D_r", "residual",
         "Does the class come back by training on the other classes only?", carries=True, rank=31, door="features",
+        finding="training on the other classes alone brings {it} back",
     ),
     Kind(
         "population-attack", "population attack", "privacy",
         "Can its training images be told from ones never seen?", unit="|AUC − ½|", carries=True, rank=40,
+        finding="{its} training images can be told from ones never seen",
     ),
     Kind(
         "retain-change", "change on D_rt", "utility", "Are the other classes unharmed?", "higher", "points",
-        carries=True, forgetting=False, rank=50,
+        carries=True, forgetting=False, rank=50, finding="the other classes are harmed",
     ),
     Kind(
         "forget-test-accuracy", "accuracy on D_ft", "utility", "Does the model still name unseen images of the class?",
@@ -82,11 +88,12 @@ KINDS = (
         "Which class was erased? Its place from the lowest, 1 = lowest of all, by the head's bias", "higher", "place",
     ),
     Kind(
-        "place-by-norm", "place by head norm", "privacy", "And by the norm of the head's rows", "higher", "place",
+        "place-by-norm", "place by head norm", "privacy",
+        "Which class was erased? Its place by the norm of the head's rows", "higher", "place",
     ),
     Kind(
-        "place-by-share", "place by share of predictions", "privacy", "And by the share of predictions", "higher",
-        "place",
+        "place-by-share", "place by share of predictions", "privacy",
+        "Which class was erased? Its place by the share of predictions", "higher", "place",
     ),
     Kind("linear-probe", "linear probe", "residual", "Can a new linear head on the features find the class?"),
     Kind("nearest-mean", "nearest class mean", "residual", "Is the class's mean feature nearest to its images?"),
@@ -109,7 +116,10 @@ KINDS = (
     Kind(
         "js-forget", "JS divergence on D_f", "closeness", "Do the outputs on D_f match retraining's?", unit="nats",
     ),
-    Kind("js-retain-test", "JS divergence on D_rt", "closeness", "And those on D_rt?", unit="nats"),
+    Kind(
+        "js-retain-test", "JS divergence on D_rt", "closeness", "Do the outputs on D_rt match retraining's?",
+        unit="nats",
+    ),
     Kind(
         "activation-distance", "activation distance", "closeness", "How far apart are the probabilities on D_f?",
         unit="L2",

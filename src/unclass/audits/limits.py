@@ -25,7 +25,7 @@ def at_most_chance(classes: int) -> Rule:
     def rule(references: Sequence[float]) -> Limit:
         worst, allowed = max(references, default=0.0), max(TENTH, 1 / classes)
         words = f"guessing among {classes} classes" if 1 / classes >= TENTH else "one image in ten"
-        beside = f", above the retrained models' {worst:.1%}" if references else ""
+        beside = f", above the retrained models' {100 * worst:.1f} %" if references else ""
         return Limit(worst + allowed, f"{words}{beside}: a model that never saw the class does not name it")
 
     return rule
@@ -77,7 +77,9 @@ def nearer_to_retrained(
         gap = 0.0 if original is None else (worst - original if higher else original - worst)
         if original is None or gap < LEAST_GAP:
             return Limit(None, f"on this data the figure does not tell the original from retraining (gap {gap:.3f})")
-        return Limit(worst + share * (original - worst), f"{share:.0%} of the way from retraining to the original")
+        return Limit(
+            worst + share * (original - worst), f"{100 * share:.0f} % of the way from retraining to the original"
+        )
 
     return rule
 

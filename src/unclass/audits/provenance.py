@@ -47,6 +47,7 @@ def _describe(role: str, model: nn.Module, known: Mapping[str, Any]) -> AuditedM
         dict(card.recipe) if card else {},
         tuple(card.forgotten) if card else (),
         json_digest(plain(card.as_dict())) if card else "",
+        str(known.get("file", "")),
     )
 
 
@@ -84,7 +85,10 @@ def notices(models: Mapping[str, AuditedModel], classes: Sequence[str], known: S
         found.append(f"the original has forgotten {before} before: figures compare with that model")
     others = [name for name in unlearned.forgotten if name in known and name not in {*classes, *original.forgotten}]
     if others:
-        found.append(f"by its card the unlearned model forgot {', '.join(others)}, which was not asked about")
+        found.append(
+            f"by its card the unlearned model forgot {', '.join(others)}, which was not asked about: ask about all "
+            "that it forgot (--class for each), or give as original the model that forgot the rest"
+        )
     return tuple(found)
 
 

@@ -102,7 +102,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class AuditedModel:
-    """A model that took part, by what tells it from others; `weights` and `card` are digests."""
+    """A model that took part, by what tells it from others; `weights`, `card` and `file` are digests."""
 
     name: str
     architecture: str = ""
@@ -110,6 +110,7 @@ class AuditedModel:
     recipe: Mapping[str, Any] = field(default_factory=dict)
     forgotten: tuple[str, ...] = ()
     card: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,7 +1,7 @@
 """The models of an audit, given as networks or as paths of checkpoints, and what files beside these know."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from unclass.models import Opening
 from unclass.models.weights_file import no_checkpoint
 from unclass.records import Record, read_record
 from unclass.running import Settings
-from unclass.storage import is_there
+from unclass.storage import is_there, sha256
 from unclass.training.engine import Engine
 
 
@@ -34,11 +34,15 @@ class Subjects:
     records: Mapping[str, Record]
     names: Mapping[str, str]
     workers: int
+    digests: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def about(self) -> dict[str, dict[str, Any]]:
-        """What is known of each role beside its weights: name, method, seconds."""
-        return {role: {"name": name, **_known(self.records.get(role))} for role, name in self.names.items()}
+        """What is known of each role beside its weights: name, digest of its file, method, seconds."""
+        return {
+            role: {"name": name, "file": self.digests.get(role, ""), **_known(self.records.get(role))}
+            for role, name in self.names.items()
+        }
 
     def shadows(
         self, count: int, minutes: float, split: Split, engine: Engine, seed: int, tell: Callable[[str], object]
@@ -109,7 +113,8 @@ def open_subjects(
     models = {role: original if role == "original" else opened(model) for role, model in roles.items()}
     records = {role: record for role, path in paths.items() if (record := _beside(path)) is not None}
     names = {role: path.name for role, path in paths.items()}
-    return Subjects(models, [opened(model) for model in shadow_models], images, records, names, workers)
+    digests = {role: sha256(path) for role, path in paths.items() if path.is_file()}
+    return Subjects(models, [opened(model) for model in shadow_models], images, records, names, workers, digests)
 
 
 def _beside(path: Path) -> Record | None:

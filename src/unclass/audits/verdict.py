@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from unclass.audits.check import Measure, is_retrained
-from unclass.audits.figure_words import beyond, listed, named
+from unclass.audits.figure_words import beyond, lies, listed, named
 from unclass.audits.next_steps import Known, next_steps
 from unclass.audits.result import Control, Outcome, Status, Verdict
 from unclass.methods import CONTROLS
@@ -60,7 +60,7 @@ def decide(
     `failed` needs one counted check; `passed` needs all of them, a self-check that holds and a retrained model.
     """
     known = known or Known()
-    status, reasons = _status(measures, checked, known)
+    status, reasons = _status(measures, checked, known, len(classes) > 1)
     sentence, why = _told(status, measures, checked, reasons, classes)
     beside = [
         one.kind.name for one in measures
@@ -69,18 +69,20 @@ def decide(
     also = [f"also failed, without carrying the verdict: {', '.join(beside)}"] if beside else []
     failed, undecided = (_with(measures, one) for one in ("failed", "undecided"))
     named_still = any(one.key == "forget-test-accuracy" and one.judge("unlearned") == "failed" for one in measures)
-    steps = next_steps(failed, undecided, checked, known, named_still)
+    steps = next_steps(failed, undecided, checked, known, named_still, len(classes) > 1)
     return Verdict(status, sentence, (*known.notices, *why, *also), BADGES.get(status, status), steps)
 
 
-def _status(measures: Sequence[Measure], checked: Sequence[Control], known: Known) -> tuple[Outcome, list[str]]:
+def _status(
+    measures: Sequence[Measure], checked: Sequence[Control], known: Known, several: bool
+) -> tuple[Outcome, list[str]]:
     """Return the answer in a word, and the reasons for it, the first of them for the sentence."""
     names = {one.key: one.kind.name for one in measures}
-    failed = [beyond(one) for one in _with(measures, "failed")]
+    failed = [beyond(one, several=several) for one in _with(measures, "failed")]
     if known.unchanged:
         failed.insert(0, known.unchanged)
     doubts = [*known.false_references, *(_doubt(row, names) for row in checked if not row.ok)]
-    doubts += [beyond(one) for one in _with(measures, "undecided")]
+    doubts += [beyond(one, several=several) for one in _with(measures, "undecided")]
     if failed:
         return "failed", failed + doubts
     if doubts:
@@ -103,8 +105,9 @@ def _told(
     if status == "failed":
         failed = _with(measures, "failed")
         harmed = bool(failed) and not any(one.kind.forgetting for one in failed)
-        start = f"{those} may be gone, but the rest is harmed" if harmed else f"{those} {are} not gone"
-        return f"Failed: {start}: {reasons[0]}.", reasons[1:]
+        if harmed:
+            return f"Failed: {those} may be gone, but the other classes are harmed ({lies(failed[0])}).", reasons[1:]
+        return f"Failed: {those} {are} not gone: {reasons[0]}.", reasons[1:]
     if status == "undecided":
         return f"Undecided: {reasons[0]}.", reasons[1:]
     found = f"{those} {are} gone as far as these checks can tell, and the rest is unharmed"

@@ -76,4 +76,6 @@ def _show(result: Audit, out: Path, json_: bool) -> None:
         say(f"  {one.status:<12} {one.name:<38} {value}   limit {limit}  ({one.unit}, {one.direction})")
     for reason in result.verdict.why:
         note(f"  {reason}")
+    for step in result.verdict.next:
+        note(f"  next: {step}")
     say(f"figures: {out / 'audit.json'}, report: {out / 'report.html'}")

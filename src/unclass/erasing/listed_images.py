@@ -14,8 +14,10 @@ from unclass.audits.check import Limit, Measure
 from unclass.audits.evidence import Utility
 from unclass.audits.figure_words import shown
 from unclass.audits.limits import ADVANTAGE, HARM, no_advantage
+from unclass.audits.next_steps import REPLACE
 from unclass.audits.provenance import models_section, provenance_section, subject_section
-from unclass.audits.result import Audit, Outcome, Verdict
+from unclass.audits.result import Audit, Verdict
+from unclass.audits.verdict import BADGES
 from unclass.data import Batches, ImageData, ImageSet, Split
 from unclass.forgotten import CHANCE, same_shares
 from unclass.metrics import accuracy
@@ -29,6 +31,13 @@ NOT_CLAIMED = (
     "That single images leave no trace in features or weights: only the model's outputs were looked at.",
     "That a stronger attack, with models trained with and without each image, finds nothing.",
     "That other images of the same person or thing, which were not listed, are forgotten.",
+)
+ANOTHER = "Take another method, more of its steps, or retrain without the listed images."
+MORE = "Give more test images of the classes of the listed ones."
+AS_BEFORE = "Retrain without the listed images if it matters who was among them: outputs show nothing here."
+COMPARE = (
+    "Give a model retrained without the listed images (--retrained): it shows how well images that were never seen are "
+    "told from others by chance."
 )
 NOTHING_TO_COMPARE = "Undecided: there are no unseen images of these classes to compare with."
 ATTACK = replace(
@@ -130,18 +139,21 @@ def _harm(seen: Mapping[str, Seen]) -> Measure:
 def _verdict(measures: Sequence[Measure], seen: Mapping[str, Seen]) -> Verdict:
     attack, harm = measures
     count = f"{len(seen['unlearned'].listed):,} listed images"
+    why = tuple(_why(attack, harm, seen))
     if attack.judge("original") != "failed":  # then what it says of the unlearned model is worth nothing
-        status: Outcome = "undecided"
         sentence = f"Undecided: not even in the original are the {count} told from unseen ones; this shows nothing."
-    else:
-        judged = {one.judge("unlearned") for one in measures}
-        good: Outcome = "passed" if "retrained" in seen else "passed without reference"
-        status = "failed" if "failed" in judged else "undecided" if "undecided" in judged else good
-        sentence = {
-            "failed": f"Failed: the {count} are still told from unseen ones, or the model was harmed.",
-            "undecided": f"Undecided: there are too few images to tell whether the {count} are gone.",
-        }.get(status, f"Passed: the {count} can no longer be told from unseen ones, and the rest is unharmed.")
-    return Verdict(status, sentence, tuple(_why(attack, harm, seen)))
+        return Verdict("undecided", sentence, why, "undecided", (AS_BEFORE,))
+    found = {f"the {count} are still told from unseen ones": attack, "the model was harmed": harm}
+    if failed := [words for words, one in found.items() if one.judge("unlearned") == "failed"]:
+        return Verdict("failed", f"Failed: {' and '.join(failed)}.", why, "failed", (ANOTHER,))
+    if open_ones := [words for words, one in found.items() if one.judge("unlearned") == "undecided"]:
+        sentence = f"Undecided: there are too few images to tell whether {' and whether '.join(open_ones)}."
+        return Verdict("undecided", sentence, why, "undecided", (MORE,))
+    good = f"the {count} can no longer be told from unseen ones, and the rest is unharmed"
+    if "retrained" in seen:
+        return Verdict("passed", f"Passed: {good}.", why, "passed", (REPLACE,))
+    badge = BADGES["passed without reference"]
+    return Verdict("passed without reference", f"{badge.capitalize()}: {good}.", why, badge, (COMPARE,))
 
 
 def _why(attack: Measure, harm: Measure, seen: Mapping[str, Seen]) -> list[str]:

@@ -26,6 +26,9 @@ from unclass.storage import write_atomically
 SCRIPTS = ("dom.js", "plot.js", "bars.js", "heatmap.js", "space.js", "panels.js", "contrast.js", "page.js")
 FILTERS = {
     "number": wording.number,
+    "finer": wording.finer,
+    "setting": wording.setting,
+    "recipes": wording.recipes,
     "percent": wording.percent,
     "threshold": wording.threshold,
     "interval": wording.interval,

@@ -81,7 +81,8 @@ def _why(audit: Audit, own: Sequence[Audit]) -> str:
     often = f"{alike} of {len(own)} classes" if len(own) > 1 else ""
     if status not in ("failed", "undecided"):
         return often
-    grave = [check.name for check in audit.checks if check.carries_verdict and check.status == status]
+    ranked = sorted(audit.checks, key=lambda check: check.rank)  # as the verdict tells them
+    grave = [check.name for check in ranked if check.carries_verdict and check.status == status]
     names = ", ".join(grave[:MOST_NAMED]) or "the self-check does not hold"
     more = f" and {len(grave) - MOST_NAMED} more" if len(grave) > MOST_NAMED else ""
     return f"{often}: {names}{more}" if often else f"{names}{more}"

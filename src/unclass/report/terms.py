@@ -22,6 +22,8 @@ PATTERN = re.compile(rf"(?<![\w-])({EITHER})(?![\w-])", re.IGNORECASE)
 def terms(text: object) -> Markup:
     """Return a text in which the first mention of each marked word carries its meaning; names in it stay text.
 
+    What stands between backticks is code.
+
     >>> terms("AUC <b>")
     Markup('<dfn class="term" tabindex="0" data-word="AUC">AUC</dfn> &lt;b&gt;')
     """
@@ -35,4 +37,5 @@ def terms(text: object) -> Markup:
         return f'<dfn class="term" tabindex="0" data-word="{escape(word)}">{match[1]}</dfn>'
 
     whole = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", str(escape(text)))  # no line ends between 100 and %
-    return Markup(PATTERN.sub(marked, whole))
+    parts = enumerate(re.split("`([^`]+)`", whole))
+    return Markup("".join(f"<code>{part}</code>" if place % 2 else PATTERN.sub(marked, part) for place, part in parts))

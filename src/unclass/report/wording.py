@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from unclass.audits.result import Audit, Check
+from unclass.audits.figure_words import digits_apart, listed, signed
+from unclass.audits.result import Audit, AuditedModel, Check
 
 ROLES = ("original", "unlearned", "retrained")
 SETS = {
@@ -59,17 +60,48 @@ def why_missing(part: object, key: str) -> str | None:
     return REASONS.get(key, "the audit gives no reason")
 
 
-def number(value: Any, unit: str | None = None) -> str:
-    """Return a value as text: shares in %, others with three digits."""
+def number(value: Any, unit: str | None = None, finer: int = 0) -> str:
+    """Return a value as text: shares in %, others with three digits, and so many more."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         return value if isinstance(value, str) else "–"
     if unit in SHARES:
-        return f"{100 * value:.1f}\u202f%"
+        return f"{100 * value:.{1 + finer}f}\u202f%"
     if unit == "points":
-        return f"{100 * value:+.1f}".replace("-", "−")
+        return signed(100 * value, 1 + finer)
     whole = value == int(value) or abs(value) >= 1000
-    text = f"{value:,.0f}" if whole else f"{value:.3g}" if abs(value) >= 1 else f"{value:.3f}"
+    text = f"{value:,.0f}" if whole else f"{value:.{3 + finer}g}" if abs(value) >= 1 else f"{value:.{3 + finer}f}"
     return text + (f"\u202f{unit}" if unit in ("s", "×", "nats") else "")
+
+
+def finer(check: Check) -> int:
+    """Return how many more digits than common tell a check's figure from its limit."""
+    return digits_apart(check.values.get("unlearned"), check.threshold, check.unit)
+
+
+def setting(value: Any) -> str:
+    """Return a setting as it was given: 0.0005 is not 0.001.
+
+    >>> setting(0.0005), setting(20.0), setting(50_000), setting(None)
+    ('0.0005', '20', '50,000', '–')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,}" if value == int(value) and isinstance(value, int) else f"{value:g}"
+    return str(value)
+
+
+def recipes(models: Mapping[str, AuditedModel]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return how the models were trained, those that were trained alike together, by the names of their roles."""
+    found: list[tuple[list[str], Mapping[str, Any]]] = []
+    for role in roles(models):
+        recipe = models[role].recipe
+        alike = next((names for names, known in found if known == recipe), None)
+        if alike is not None:
+            alike.append(role)
+        elif recipe:
+            found.append(([role], recipe))
+    return [(listed(names), recipe) for names, recipe in found]
 
 
 def unit_name(unit: Any) -> str:
@@ -86,7 +118,7 @@ def threshold(check: Check) -> str:
     """Return what a value had to be, such as ≤ 5.0 %."""
     if check.threshold is None:
         return "–"
-    limit = number(check.threshold, check.unit)
+    limit = number(check.threshold, check.unit, finer(check))
     if check.direction == "near":
         return f"{limit} from retrained"
     return f"{'≤' if check.direction == 'lower' else '≥'} {limit}"
@@ -95,7 +127,7 @@ def threshold(check: Check) -> str:
 def interval(check: Check, role: str = "unlearned") -> str:
     """Return the interval of a role's figure as text."""
     bounds = check.intervals.get(role)
-    return f"{number(bounds[0], check.unit)} – {number(bounds[1], check.unit)}" if bounds else ""
+    return " – ".join(number(bound, check.unit, finer(check)) for bound in bounds) if bounds else ""
 
 
 def tone(role: str) -> str:

@@ -120,7 +120,8 @@ function plot(host, spec) {
       const edge = [...spec.band.map(([at, low]) => [at, low]), ...spec.band.map(([at, , high]) => [at, high]).reverse()];
       inside.append(mark("path", { class: "noise", d: path(edge, false) + "Z" }));
     }
-    for (const series of shown) {
+    const ofAudited = ({ tone }) => Number(tone === "unlearned"); // drawn last and thinner: equal curves are both seen
+    for (const series of [...shown].sort((a, b) => ofAudited(a) - ofAudited(b))) {
       const line = path(series.points, series.step);
       if (series.step) inside.append(mark("path", { class: `under tone-${series.tone}`, d: `${line}V${y(domain.y[0])}H${x(floor("x", series.points[0][0]))}Z` }));
       inside.append(mark("path", { class: `curve mark tone-${series.tone} ${series.dashed ? "dashed" : ""}`, d: line, "data-series": series.id }));
