@@ -42,3 +42,12 @@ def test_images_in_another_precision_are_refused_with_the_reason(trained, digits
     model = deepcopy(trained.network).to(getattr(torch, network))
     with pytest.raises(InputError, match=rf"computes in {network} and is given images in {images}; give them as"):
         unclass.forget(model, pairs(digits.train, getattr(torch, images)), 3)
+
+
+@pytest.mark.parametrize("given", ["network", "classifier"])
+def test_weights_that_do_not_compute_together_are_named_by_their_precisions(trained, digits, given):
+    model = deepcopy(trained)
+    next(model.network.parameters()).data = next(model.network.parameters()).half()
+    data = digits if given == "classifier" else pairs(digits.train, torch.float16)
+    with pytest.raises(InputError, match=r"weights in float16 and float32, which do not compute together"):
+        unclass.forget(model if given == "classifier" else model.network, data, 3)

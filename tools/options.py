@@ -143,8 +143,8 @@ def ended(words: list[str], seconds: int) -> tuple[int, str, int]:
         _, status, used = os.wait4(process, 0)
         said.seek(0)
         code = os.waitstatus_to_exitcode(status)
-        if code == -signal.SIGALRM and used.ru_utime + used.ru_stime > seconds / 4:
-            code = -signal.SIGXCPU  # at work, on a busy machine
+        if code == -signal.SIGALRM and used.ru_utime + used.ru_stime > seconds / 15:
+            code = -signal.SIGXCPU  # at work, on a machine that is very busy
         return code, said.read().decode(errors="replace"), used.ru_maxrss
 
 

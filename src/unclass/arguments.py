@@ -272,7 +272,7 @@ def class_count(model: nn.Module, data: ImageData) -> int:
     except (RuntimeError, ValueError, TypeError) as error:
         if isinstance(error, InputError):
             raise
-        raise does_not_take(x.shape[1:], error) from error
+        raise does_not_take(model, x.shape[1:], error) from error
     if isinstance(model, Classifier) and (model.mean.any() or (model.std != 1).any()):
         low, high = x.min().item(), x.max().item()
         if low < 0 or high > 1:

@@ -31,7 +31,7 @@ def usable(model: nn.Module, data: ImageData, head: str = "", where: str = "the 
     except (RuntimeError, ValueError, TypeError) as error:
         if isinstance(error, InputError):
             raise
-        raise does_not_take(data.train.shape, error, where) from error
+        raise does_not_take(model, data.train.shape, error, where) from error
     check_outputs(logits, where)
     return found
 
@@ -62,9 +62,13 @@ def check_finite(model: nn.Module, where: str = "the model") -> None:
             )
 
 
-def does_not_take(shape: Sequence[int], error: Exception, where: str = "the model") -> InputError:
-    """Return the error for images that a model cannot take."""
+def does_not_take(model: nn.Module, shape: Sequence[int], error: Exception, where: str = "the model") -> InputError:
+    """Return the error for images that a model cannot take, or for the several precisions of its weights."""
     size, reason = " × ".join(map(str, shape)), " ".join(str(error).split())[:200]
+    kinds = sorted({str(one.dtype).removeprefix("torch.") for one in model.parameters() if one.is_floating_point()})
+    if len(kinds) > 1 and "type" in reason:
+        together = f"weights in {' and '.join(kinds)}, which do not compute together"
+        return InputError(f"{where} has {together} ({reason}); convert them to one, as by model.float()")
     return InputError(f"{where} cannot take images of {size} ({reason}); transform them as in training")
 
 

@@ -8,7 +8,7 @@ from PIL import Image
 
 from unclass.data.batches import Batches
 from unclass.data.options import DataOptions
-from unclass.data.pictures import Decoded, Files, load_images
+from unclass.data.pictures import Decoded, Files, load_images, open_picture
 from unclass.data.pictures import decode as decode_image
 from unclass.errors import InputError
 
@@ -131,6 +131,13 @@ def test_long_list_of_unreadable_images_is_cut(tmp_path):
         path.write_text("")
     with pytest.raises(InputError, match=r"8 of 9 images cannot be read: 1.png, 2.png, 3.png, 4.png, 5.png, …; repair"):
         load(paths, [0] * 9, DataOptions())
+
+
+@pytest.mark.parametrize("size", [(1, 100_000), (100_000, 1), (9000, 9000)])
+def test_picture_that_is_too_long_or_too_large_is_refused_before_it_is_decoded(tmp_path, size):
+    Image.new("1", size).save(tmp_path / "0.png")
+    with pytest.raises(InputError, match="is too large; scale it down"):
+        open_picture(tmp_path / "0.png")
 
 
 def test_nothing_but_unreadable_images_is_an_error_even_when_skipping(tmp_path):

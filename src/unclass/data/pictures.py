@@ -16,7 +16,12 @@ import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from unclass.border.bounds import MOST_BYTES_OF_A_PICTURE, MOST_PIXELS_FOUND, MOST_PIXELS_OF_A_PICTURE
+from unclass.border.bounds import (
+    LONGEST_SIDE_OF_A_PICTURE,
+    MOST_BYTES_OF_A_PICTURE,
+    MOST_PIXELS_FOUND,
+    MOST_PIXELS_OF_A_PICTURE,
+)
 from unclass.data.images import ImageSet
 from unclass.data.names import Names
 from unclass.data.options import DataOptions
@@ -81,7 +86,7 @@ def open_picture(file: Path | BinaryIO) -> Image.Image:
     """Open a picture of one of the formats that we name and of a reasonable size."""
     image = Image.open(file, formats=FORMATS)
     width, height = image.size
-    if not 0 < width * height <= MOST_PIXELS_OF_A_PICTURE:
+    if not 0 < width * height <= MOST_PIXELS_OF_A_PICTURE or max(width, height) > LONGEST_SIDE_OF_A_PICTURE:
         image.close()
         raise InputError(f"a picture of {width} × {height} pixels is too large; scale it down")
     return image

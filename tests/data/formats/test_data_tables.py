@@ -89,6 +89,15 @@ def test_long_value_of_many_rows_is_refused_before_it_is_repeated(tmp_path, valu
     assert getrusage(RUSAGE_SELF).ru_maxrss - before < 1 << 20  # kilobytes; three thousand times a megabyte is more
 
 
+@pytest.mark.parametrize("start", ["", "path,label\n", "path,label\na.png,"])
+def test_line_without_an_end_is_refused_before_all_of_it_is_read(tmp_path, start):
+    with (tmp_path / "list.csv").open("wb") as file:
+        file.write(start.encode())
+        file.truncate(1 << 40)  # of zeros, which take no room on the disk
+    with pytest.raises(InputError, match=r"list.csv has a line of 16,777,216 characters or more"):
+        load_data(f"csv:{tmp_path / 'list.csv'}")
+
+
 def test_column_that_unpacks_to_more_than_paths_are_is_not_read(tmp_path):
     spec = write_parquet(tmp_path, {"path": [f"{place}" * 10**6 for place in range(9)], "label": [0, 1, 2] * 3})
     with pytest.raises(InputError, match=r"9,000,\d\d\d bytes in its column 'path', more than 9 paths or labels are"):

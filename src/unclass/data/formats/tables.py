@@ -4,11 +4,12 @@ import csv
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import torch
 from torch import Tensor
 
+from unclass.border.bounds import LONGEST_LINE_OF_A_LIST
 from unclass.border.offline import reading
 from unclass.data.assemble import assemble
 from unclass.data.classes import index_labels
@@ -35,7 +36,7 @@ def load_csv(path: Path, options: DataOptions) -> ImageData:
     _require(path)
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
+            reader = csv.reader(_lines(file, path.name))
             header = next(reader, [])
             wanted = find_columns(header, options, path.name)
             places = {column: header.index(column) for column in wanted if column in header}
@@ -46,6 +47,14 @@ def load_csv(path: Path, options: DataOptions) -> ImageData:
     except csv.Error as error:
         raise InputError(f"{path} is not a CSV list of paths and labels ({error}); correct it") from error
     return _load(f"csv:{path.stem}", names, columns[wanted[1]], columns.get(SPLIT_COLUMN), options)
+
+
+def _lines(file: TextIO, where: str) -> Iterator[str]:
+    """Walk through the lines of a text file, none of which is longer than a row of a list can be."""
+    while line := file.readline(LONGEST_LINE_OF_A_LIST):
+        if len(line) == LONGEST_LINE_OF_A_LIST:
+            raise InputError(f"{where} has a line of {len(line):,} characters or more, which is no row of a list")
+        yield line
 
 
 def load_parquet(path: Path, options: DataOptions) -> ImageData:
