@@ -34,7 +34,7 @@ class Commands:
         self.pool.shutdown(cancel_futures=True)
 
     def _have_done(self, cell: Any) -> Any:
-        with TemporaryDirectory(dir=self.worker.plan.out) as folder:
+        with TemporaryDirectory(dir=self.worker.out) as folder:
             given, found = Path(folder, "given").absolute(), Path(folder, "found").absolute()
             given.write_bytes(pickle.dumps((self.worker, cell)))
             command, start = [sys.executable, "-c", WORK, str(given), str(found)], shlex.split(self.machine.start)

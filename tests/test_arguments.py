@@ -229,7 +229,8 @@ ODD = (-1, 0.5, float("nan"), b"deer", object(), int, complex(1, 2), [None], {"a
                     "originals retrained out batch_size jobs threads cluster engine data_options"),
         ("bench", "data original model model_options classes repeats retrain_images grow seed batch_size engine out"),
         ("paper", "what scale data_options originals recipe model_options out audited run with_pictures engine tell"),
-        ("tune", "data classes method grid model share seeds preset batch_size engine device data_options out tell"),
+        ("tune", "data classes method grid model share seeds preset batch_size engine device data_options out jobs "
+                 "threads cluster cluster_options tell"),
         ("doctor", "model classes method preset batch_size engine device head forget_only forget_list opening"),
     ],
 )  # fmt: skip
@@ -259,7 +260,7 @@ def test_wrong_arguments_of_every_name_are_refused_before_any_work(
     monkeypatch.setattr(import_module("unclass.comparison.run"), "compared", work)
     monkeypatch.setattr(import_module("unclass.benchmark.run"), "train", work)
     monkeypatch.setattr(import_module("unclass.benchmark.run"), "measure_methods", work)
-    monkeypatch.setattr(import_module("unclass.tuning")._Bench, "before", work)
+    monkeypatch.setattr(import_module("unclass.tuning.bench").Bench, "before", work)
     monkeypatch.setattr(import_module("unclass.checkup.check_up"), "draw", work)
     for name in names.split():
         for odd in ODD:

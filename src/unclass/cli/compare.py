@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from unclass.arguments import DEFAULT_MODELS
-from unclass.border.bounds import MOST_IMAGES_IN_A_BATCH, MOST_JOBS, MOST_THREADS
+from unclass.border.bounds import MOST_IMAGES_IN_A_BATCH
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
+from unclass.cli.grid import Grid, grid_options
 from unclass.data import DataOptions
 from unclass.training.engine import Engine
 
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
     from unclass.comparison.result import Comparison
     from unclass.comparison.steps import Step
 
-DEMO_CLASS, _GRID = "3", "Many processes and machines"
+DEMO_CLASS = "3"
 
 
-@o.taking(data_options=o.data_options, engine=o.engine_options)
+@o.taking(grid=grid_options, data_options=o.data_options, engine=o.engine_options)
 def compare(
     *,
+    grid: Grid,
     data_options: DataOptions,
     engine: Engine,
     data: Annotated[str | None, typer.Argument(help=o.DATA_HELP, show_default=False)] = None,
@@ -58,21 +60,6 @@ def compare(
     audit: Annotated[
         bool | None, typer.Option("--audit/--no-audit", help="Also audit each method (on the first seed); by default.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Processes that share the work.", min=1, max=MOST_JOBS, rich_help_panel=_GRID)
-    ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            help="Threads of each process; an even share by default.", min=1, max=MOST_THREADS, rich_help_panel=_GRID
-        ),
-    ] = None,
-    cluster: Annotated[str | None, typer.Option(help="slurm or ray.", rich_help_panel=_GRID)] = None,
-    partition: Annotated[str | None, typer.Option(help="slurm: its partition.", rich_help_panel=_GRID)] = None,
-    array: Annotated[int | None, typer.Option(help="slurm: jobs at a time.", min=1, rich_help_panel=_GRID)] = None,
-    minutes: Annotated[int | None, typer.Option(help="slurm: of a job.", min=1, rich_help_panel=_GRID)] = None,
-    gpus: Annotated[int | None, typer.Option(help="GPUs of each piece of work.", min=0, rich_help_panel=_GRID)] = None,
-    address: Annotated[str | None, typer.Option(help="ray: its address, or auto.", rich_help_panel=_GRID)] = None,
     json_: o.Json = False,
 ) -> int:
     """Run methods × classes × seeds beside retraining, and print mean ± spread. Goes on where it was when run again.
@@ -86,15 +73,13 @@ def compare(
 
     written = {} if plan is None else read_plan(plan)
     name = model or written.get("model") or DEFAULT_MODELS.get(data or written.get("data", ""), "resnet-18")
-    placing = {"partition": partition, "array": array, "minutes": minutes, "gpus": gpus, "address": address}
-    asked = {key: value for key, value in placing.items() if value is not None}
     found = run_compare(
         data, classes or None, o.names(methods) if methods else None,
         plan=plan, seeds=_seeds(seeds), unlearn_seeds=_seeds(unlearn_seeds), together=together or None, model=model,
         model_options=o.model_options(name, model_set) or None, preset=preset, recipe=o.method_options(set_) or None,
         originals=original or None, retrained=retrained or None, out=out, batch_size=batch_size, audited=audit,
-        jobs=jobs, threads=threads, cluster=cluster,
-        cluster_options={**written.get("cluster_options", {}), **asked} or None,
+        jobs=grid.jobs, threads=grid.threads, cluster=grid.cluster,
+        cluster_options={**written.get("cluster_options", {}), **grid.options} or None,
         engine=o.with_progress(_over(written.get("engine"), engine, Engine()), json_),
         data_options=o.with_tracker(_over(written.get("data_options"), data_options, DataOptions()), json_), tell=tell,
     )  # fmt: skip

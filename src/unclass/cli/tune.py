@@ -8,16 +8,17 @@ from rich.table import Table
 
 from unclass.cli import options as o
 from unclass.cli.console import give_json, note, say
+from unclass.cli.grid import Grid, grid_options
 from unclass.data import DataOptions
-from unclass.errors import InputError
 from unclass.training.engine import Engine
 from unclass.tuning import SHARE, Tried, Tuning
 from unclass.tuning import tune as run_tune
 
 
-@o.taking(data_options=o.data_options, engine=o.engine_options)
+@o.taking(grid=grid_options, data_options=o.data_options, engine=o.engine_options)
 def tune(
     *,
+    grid: Grid,
     data_options: DataOptions,
     engine: Engine,
     method: Annotated[str, typer.Argument(help="A method, or package.module:Class.")],
@@ -39,15 +40,18 @@ def tune(
     ),
     json_: o.Json = False,
 ) -> None:
-    """Choose a method's settings on training images that are held back (--validation, 0.1); test images are not used.
+    """Choose a method's settings on training images that are held back: a tenth, or --validation. No test images.
+
+    Goes on where it was when run again. Any number of these commands, on any machines, may work on one folder.
 
     Example: unclass tune random-labels --data digits --class 3 --class 8 --try lr=1e-4,3e-4,1e-3
     """
     found = run_tune(
         data, classes, method, grid_of(try_) or None,
-        model=model, share=data_options.validation or SHARE, seeds=numbers(seeds), preset=preset,
+        model=model, share=data_options.validation or SHARE, seeds=o.numbers(seeds), preset=preset,
         batch_size=batch_size, engine=o.with_progress(engine, json_), data_options=o.with_tracker(data_options, json_),
-        out=out, tell=lambda one: note(line(one)), **o.method_options(set_),
+        out=out, jobs=grid.jobs or 1, threads=grid.threads, cluster=grid.cluster, cluster_options=grid.options,
+        tell=lambda one: note(line(one)), **o.method_options(set_),
     )  # fmt: skip
     if json_:
         give_json(found.as_dict())
@@ -60,13 +64,6 @@ def tune(
 def grid_of(texts: list[str]) -> dict[str, list[str]]:
     """Return option=value,value texts as the values to try of each option."""
     return {name: [one.strip() for one in values.split(",")] for name, values in o.assignments(texts).items()}
-
-
-def numbers(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise InputError(f"seeds {text!r} are not whole numbers with commas between, such as 0,1,2") from error
 
 
 def line(one: Tried) -> str:

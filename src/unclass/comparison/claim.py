@@ -8,6 +8,8 @@ from unclass.errors import InputError
 from unclass.storage import Held, Lock
 from unclass.training import distributed
 
+HELD_SECONDS = 0.5  # after which what another process holds is asked for again
+
 
 class OtherSettings(InputError):  # noqa: N818 - reads as what is the case
     """What lies in the folder was made with other settings: the whole plan is wrong here, not one run."""

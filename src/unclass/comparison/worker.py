@@ -13,7 +13,7 @@ from unclass.audits.stopwatch import Kept
 from unclass.comparison.audits import audit_cell
 from unclass.comparison.cell import Cell, place_of
 from unclass.comparison.cells import not_run, run_cell
-from unclass.comparison.claim import OtherSettings
+from unclass.comparison.claim import HELD_SECONDS, OtherSettings
 from unclass.comparison.originals import original_of
 from unclass.comparison.plan import Plan
 from unclass.data import DataOptions, load_data
@@ -24,8 +24,6 @@ from unclass.records import Record
 from unclass.storage import Held, write_text
 from unclass.training import distributed
 from unclass.training.engine import Engine
-
-HELD_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,11 @@ class Done:
     fatal: InputError | None = None
     seconds: float = 0.0
 
+    @property
+    def blocks(self) -> str:
+        """Why what waits for this piece cannot be done: nothing goes without its original."""
+        return f"its original failed ({self.failed})" if self.failed and self.cell.kind == "train" else ""
+
 
 @dataclass
 class Worker:
@@ -57,6 +60,10 @@ class Worker:
     source: tuple[str | Path, DataOptions] | None = None
     originals: dict[int, Classifier] = field(default_factory=dict, repr=False)
     kept: dict[Any, Kept] = field(default_factory=dict, repr=False)
+
+    @property
+    def out(self) -> Path:
+        return self.plan.out
 
     def __call__(self, cell: Cell) -> Done:
         """Do a piece. What goes wrong is kept beside it and told; a mistake in the plan itself is `fatal`."""

@@ -2,7 +2,7 @@
 
 import types
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from unclass.errors import InputError, unknown
@@ -25,14 +25,23 @@ def configure(
         if not kind.presets:
             raise InputError(f"{name} has no presets, so not {preset!r} either; leave `preset` out")
         raise unknown("preset", preset, kind.presets, f" of {name}")
-    chosen = dict(kind.presets.get(preset if preset is not None else data, {}))
-    hints = get_type_hints(kind)
-    allowed = option_names(kind)
-    for option, value in options.items():
+    chosen = kind.presets.get(preset if preset is not None else data, {})
+    return check(kind(**{**chosen, **_converted(kind, name, options)}))
+
+
+def with_options(method: Method, options: Mapping[str, Any]) -> Method:
+    """Return a method that a caller gave, with some of its options otherwise."""
+    own_method(method)
+    return check(replace(method, **_converted(type(method), name_of(method), options)))  # type: ignore[type-var]
+
+
+def _converted(kind: type[Method], name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as the types that a method has for them; raise if it has no such option."""
+    hints, allowed = get_type_hints(kind), option_names(kind)
+    for option in options:
         if option not in allowed:
             raise unknown("option", option, allowed, f" of {name}")
-        chosen[option] = convert(value, hints[option], f"{name} option {option}")
-    return check(kind(**chosen))
+    return {option: convert(value, hints[option], f"{name} option {option}") for option, value in options.items()}
 
 
 def option_names(kind: type[Method]) -> list[str]:

@@ -1,24 +1,23 @@
-"""Where the pieces of a comparison are done: here, in processes of this machine, or on a cluster."""
+"""Where pieces of a comparison, or of tuning, are done: here, in processes of this machine, or on a cluster."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from unclass.border.bounds import MOST_JOBS
-from unclass.comparison.executors.executor import Executor, Future, Here
+from unclass.comparison.executors.executor import Executor, Future, Here, Work
 from unclass.comparison.executors.on_ray import OnRay
 from unclass.comparison.executors.processes import Processes
 from unclass.comparison.executors.slurm import Slurm
-from unclass.comparison.worker import Worker
 from unclass.errors import InputError, unknown
 from unclass.training import distributed
 
 CLUSTERS: dict[str, Callable[..., Executor]] = {"slurm": Slurm, "ray": OnRay}
-Cluster = str | Callable[[Worker], Executor]
+Cluster = str | Callable[[Any], Executor]
 
-__all__ = ["CLUSTERS", "Cluster", "Executor", "Future", "Here", "executor_for"]
+__all__ = ["CLUSTERS", "Cluster", "Executor", "Future", "Here", "Work", "executor_for"]
 
 
-def executor_for(worker: Worker, jobs: int, cluster: Cluster | None, options: Mapping[str, Any]) -> Executor:
+def executor_for(worker: Work, jobs: int, cluster: Cluster | None, options: Mapping[str, Any]) -> Executor:
     """Return where pieces are done: on a cluster with its options, in processes of this machine, or right here."""
     if not 1 <= jobs <= MOST_JOBS:
         raise InputError(f"{jobs} `jobs` are not allowed; use 1 to {MOST_JOBS:,}")

@@ -1,10 +1,19 @@
-"""Where the pieces of a comparison are done: one small interface, for any scheduler."""
+"""Where pieces are done: one small interface, for any scheduler."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
-from unclass.comparison.cell import Cell
-from unclass.comparison.worker import Done, Worker
+
+class Work(Protocol):
+    """What does a piece of a comparison or of tuning, wherever it is sent. `out` is a folder that all machines see."""
+
+    threads: int | None
+
+    @property
+    def out(self) -> Path: ...
+
+    def __call__(self, cell: Any, /) -> Any: ...
 
 
 class Future(Protocol):
@@ -12,7 +21,7 @@ class Future(Protocol):
 
     def done(self) -> bool: ...
 
-    def result(self) -> Done:
+    def result(self) -> Any:
         """Return what came out; raise if whoever did it died."""
         ...
 
@@ -22,19 +31,19 @@ class Executor(Protocol):
 
     slots: int
 
-    def submit(self, cell: Cell) -> Future: ...
+    def submit(self, cell: Any) -> Future: ...
 
     def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
 class _Finished:
-    value: Done
+    value: Any
 
     def done(self) -> bool:
         return True
 
-    def result(self) -> Done:
+    def result(self) -> Any:
         return self.value
 
 
@@ -42,10 +51,10 @@ class _Finished:
 class Here:
     """This very process, one piece after the other."""
 
-    worker: Worker
+    worker: Work
     slots: int = 1
 
-    def submit(self, cell: Cell) -> Future:
+    def submit(self, cell: Any) -> Future:
         return _Finished(self.worker(cell))
 
     def close(self) -> None:

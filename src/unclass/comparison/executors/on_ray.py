@@ -4,11 +4,10 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from unclass.comparison.cell import Cell
-from unclass.comparison.worker import Done, Worker
+from unclass.comparison.executors.executor import Work
 from unclass.extras import library
 
-_here: dict[str, Worker] = {}
+_here: dict[str, Work] = {}
 
 
 @dataclass
@@ -20,16 +19,15 @@ class _Task:
         ready, _ = self.ray.wait([self.reference], timeout=0)
         return bool(ready)
 
-    def result(self) -> Done:
-        found: Done = self.ray.get(self.reference)
-        return found
+    def result(self) -> Any:
+        return self.ray.get(self.reference)
 
 
 class OnRay:
     """A Ray cluster whose nodes see the folder of the comparison; without an `address` one on this machine."""
 
     def __init__(
-        self, worker: Worker, *, address: str | None = None, slots: int = 256, cpus: int | None = None, gpus: int = 0
+        self, worker: Work, *, address: str | None = None, slots: int = 256, cpus: int | None = None, gpus: int = 0
     ) -> None:
         self.slots = slots
         self._ray: Any = library("ray", "ray")
@@ -40,7 +38,7 @@ class OnRay:
         self._work = self._ray.remote(**needs)(_work)
         self._worker, self._name = self._ray.put(worker), uuid.uuid4().hex
 
-    def submit(self, cell: Cell) -> _Task:
+    def submit(self, cell: Any) -> _Task:
         return _Task(self._ray, self._work.remote([self._worker], self._name, cell))
 
     def close(self) -> None:
@@ -48,7 +46,7 @@ class OnRay:
             self._ray.shutdown()
 
 
-def _work(worker: list[Any], name: str, cell: Cell) -> Done:
+def _work(worker: list[Any], name: str, cell: Any) -> Any:
     """Do a piece in a process of Ray's, which unpacks the worker, and with it the images, once."""
     if name not in _here:
         _here.clear()

@@ -10,8 +10,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-from unclass.comparison.cell import Cell
-from unclass.comparison.worker import Done, Worker
+from unclass.comparison.executors.executor import Work
 
 
 class WorkerDied(RuntimeError):  # noqa: N818 - reads as what happened
@@ -21,13 +20,13 @@ class WorkerDied(RuntimeError):  # noqa: N818 - reads as what happened
 class Processes:
     """So many processes, each started when first needed. A thread here waits for each of them."""
 
-    def __init__(self, worker: Worker, jobs: int) -> None:
+    def __init__(self, worker: Work, jobs: int) -> None:
         self.worker, self.slots = worker, 2 * jobs  # one is worked on, the next one waits: nobody is idle between
         self._threads = ThreadPoolExecutor(jobs)
         self._own = threading.local()
         self._children: list[tuple[Any, Connection]] = []
 
-    def submit(self, cell: Cell) -> "Future[Done]":
+    def submit(self, cell: Any) -> "Future[Any]":
         return self._threads.submit(self._have_done, cell)
 
     def close(self) -> None:
@@ -41,15 +40,14 @@ class Processes:
             process.join()
         self._threads.shutdown(wait=True)
 
-    def _have_done(self, cell: Cell) -> Done:
+    def _have_done(self, cell: Any) -> Any:
         pipe = getattr(self._own, "pipe", None) or self._start()
         try:
             pipe.send(cell)
-            found: Done = pipe.recv()
+            return pipe.recv()
         except (EOFError, OSError) as error:
             self._own.pipe = None
             raise WorkerDied(f"the process that did {cell} ended before it was done") from error
-        return found
 
     def _start(self) -> Connection:
         context = _context()
@@ -75,7 +73,7 @@ def _context() -> Any:
     return context
 
 
-def _work(pipe: Connection, worker: Worker, environment: dict[str, str]) -> None:
+def _work(pipe: Connection, worker: Work, environment: dict[str, str]) -> None:
     """Do the pieces that come through a pipe until it is closed. Ctrl-C is for who started this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.update(environment)  # as it is now, not as it was when the first process started

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unclass.comparison.cell import Cell
-from unclass.comparison.worker import Done, Worker
+from unclass.comparison.executors.executor import Work
 from unclass.extras import library
 
 MOST_REQUEUES = 20
@@ -15,30 +14,29 @@ MOST_REQUEUES = 20
 class Requeued:
     """What runs in a job. When its time is over it is submitted again, and the piece resumes from its file."""
 
-    worker: Worker
+    worker: Work
 
-    def __call__(self, cell: Cell) -> Done:
+    def __call__(self, cell: Any) -> Any:
         return self.worker(cell)
 
-    def checkpoint(self, cell: Cell) -> Any:
+    def checkpoint(self, cell: Any) -> Any:
         return library("submitit", "slurm").helpers.DelayedSubmission(self, cell)
 
 
 class _Job:
     """A piece that becomes a job with the others that were handed out with it."""
 
-    def __init__(self, executor: "Slurm", cell: Cell) -> None:
+    def __init__(self, executor: "Slurm", cell: Any) -> None:
         self.executor, self.cell, self.job = executor, cell, None
 
     def done(self) -> bool:
         self.executor.flush()
         return bool(self.job is not None and self.job.done())
 
-    def result(self) -> Done:
+    def result(self) -> Any:
         self.executor.flush()
         assert self.job is not None
-        found: Done = self.job.result()
-        return found
+        return self.job.result()
 
 
 class Slurm:
@@ -49,7 +47,7 @@ class Slurm:
 
     def __init__(
         self,
-        worker: Worker,
+        worker: Work,
         *,
         array: int = 64,
         partition: str | None = None,
@@ -61,7 +59,7 @@ class Slurm:
         self.slots, self._waiting = 4 * array, list[_Job]()
         self._work = Requeued(worker)
         self._executor: Any = library("submitit", "slurm").AutoExecutor(
-            folder=folder or worker.plan.out / "jobs", cluster=cluster, slurm_max_num_timeout=MOST_REQUEUES
+            folder=folder or worker.out / "jobs", cluster=cluster, slurm_max_num_timeout=MOST_REQUEUES
         )
         wanted: dict[str, Any] = {"timeout_min": minutes, "cpus_per_task": worker.threads or 1, "name": "unclass"}
         wanted |= {"gpus_per_node": gpus} if gpus else {}
@@ -70,7 +68,7 @@ class Slurm:
             wanted |= {"slurm_partition": partition} if partition else {}
         self._executor.update_parameters(**wanted)
 
-    def submit(self, cell: Cell) -> _Job:
+    def submit(self, cell: Any) -> _Job:
         job = _Job(self, cell)
         self._waiting.append(job)
         return job

@@ -14,7 +14,8 @@ from unclass.errors import InputError
 from unclass.models import Classifier
 from unclass.running import Settings, new_model, train_model
 from unclass.training.engine import Engine
-from unclass.tuning import Tried, Tuning, _read_cell, tune
+from unclass.tuning import Tried, Tuning, tune
+from unclass.tuning.bench import read_cell
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +95,7 @@ def test_what_was_tried_is_not_tried_again(held: ImageData, original: Classifier
 def test_what_was_tried_and_is_damaged_is_said_in_one_line(damaged: str, tmp_path: Path) -> None:
     (tmp_path / "cell.json").write_text(damaged)
     with pytest.raises(InputError, match=r"cell\.json"):
-        _read_cell(tmp_path / "cell.json")
+        read_cell(tmp_path / "cell.json")
 
 
 def test_without_a_grid_learning_rates_are_tried(held: ImageData, original: Classifier) -> None:
