@@ -130,6 +130,12 @@ def test_column_that_is_not_there_gets_the_nearest(tmp_path):
         load_data(write_csv(tmp_path), DataOptions(label_column="lable"))
 
 
+@pytest.mark.parametrize("columns", [{"image_column": "label"}, {"label_column": "path"}])
+def test_one_column_is_not_both_images_and_labels(tmp_path, columns):
+    with pytest.raises(InputError, match="cannot hold both images and labels"):
+        load_data(write_csv(tmp_path), DataOptions(**columns))
+
+
 def test_file_that_is_no_list_is_named(tmp_path):
     (tmp_path / "list.parquet").write_text("hello")
     with pytest.raises(InputError, match=r"list.parquet is not a Parquet file"):

@@ -110,6 +110,8 @@ def find_columns(header: Sequence[str], options: DataOptions, where: str) -> tup
             columns = ", ".join(header) or "no columns"
             raise InputError(f"{where} has no column {', '.join(usual)}, but {columns}; name one with `{kind}_column`")
         chosen.append(found)
+    if chosen[0] == chosen[1]:
+        raise InputError(f"{where}: column {chosen[0]!r} cannot hold both images and labels; name another for one")
     return chosen[0], chosen[1], SPLIT_COLUMN
 
 
