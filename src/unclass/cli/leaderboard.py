@@ -18,23 +18,26 @@ def leaderboard(
     out: Annotated[
         list[Path], typer.Option(help="Page to write, .md (its block is made anew) or .html; several times.")
     ] = [],
-    save: Annotated[Path | None, typer.Option(help="Also keep one folder's leaderboard as this .json file.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Also keep one leaderboard as this .json file.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit code 1 if a page is stale.")] = False,
     json_: o.Json = False,
 ) -> int:
     """Rank methods by every figure that records and audits hold, with the verdicts and their reasons.
 
+    Leaderboards of one data set and network over different classes become one.
+
     Example: unclass leaderboard unclass-compare --out leaderboard.md --out leaderboard.html
     """
+    from unclass.comparison.joined import joined
     from unclass.comparison.leaderboard import read_board
     from unclass.report.leaderboard import markdown, rewrite
     from unclass.report.leaderboard_page import page
     from unclass.storage.typed_json import plain
 
-    boards = [read_board(path) for path in folders]
+    boards = joined([read_board(path) for path in folders])
     if save is not None:
         if len(boards) != 1:
-            raise InputError(f"`save` keeps one leaderboard, and {len(boards)} were given; give one folder")
+            raise InputError(f"`save` keeps one leaderboard, and these are {len(boards)}; give one data set")
         boards[0].save(save)
     stale = []
     for path in out:

@@ -52,7 +52,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Standing:
-    """A method: what it reads, its figures over classes, and how often which verdict was given, for which reasons."""
+    """A method: what it reads, its figures over classes, and how often which verdict was given, for which reasons.
+
+    `each` has the figures of every class, means over its seeds, from which those over classes are made.
+    """
 
     method: str
     reads: str
@@ -63,6 +66,7 @@ class Standing:
     values: Mapping[str, Spread | None]
     verdicts: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
+    each: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -106,15 +110,20 @@ def board_of(folder: Path) -> Board:
             audits.setdefault(record.label, []).append(Audit.read(place))
     first = records[0]
     own = [_standing(label, records, audits) for label in dict.fromkeys(record.label for record in records)]
-    own.sort(key=_place)
+    own.sort(key=order_of)
     seeds = {one.seed if one.original_seed is None else one.original_seed for one in records}
     card = first.original.card if first.original else {}
     return Board(
         first.data.name if first.data else "", str(card.get("architecture", "")),
-        tuple(dict.fromkeys("+".join(one.forget_classes) for one in records)), tuple(sorted(seeds)), tuple(own),
+        tuple(dict.fromkeys(named(one.forget_classes) for one in records)), tuple(sorted(seeds)), tuple(own),
         *((first.environment.hardware, first.environment.versions) if first.environment else ({}, {})),
         dict(card.get("options", {})), _images(first),
     )  # fmt: skip
+
+
+def named(classes: Sequence[str]) -> str:
+    """Return what classes that were forgotten at once are called."""
+    return "+".join(classes)
 
 
 def _images(record: Record) -> dict[str, int]:
@@ -124,7 +133,7 @@ def _images(record: Record) -> dict[str, int]:
     return found | {"test": counts.get("retain_test", 0) + counts.get("forget_test", 0)} if counts else {}
 
 
-def _place(standing: Standing) -> tuple[float, ...]:
+def order_of(standing: Standing) -> tuple[float, ...]:
     """Return what orders the rows: original, retraining, then methods by verdicts, reasons against them, and D_rt."""
     verdicts, count = standing.verdicts, max(1, standing.audits)
     kind = {ORIGINAL: 0, REFERENCE: 1}.get(standing.method, 2 if standing.audits else 3)
@@ -139,29 +148,33 @@ def _standing(label: str, records: Sequence[Record], audited: Mapping[str, Seque
     done = [record for record in own if record.scores is not None]
     audits, role = audited.get(label, ()), {ORIGINAL: "original", REFERENCE: "retrained"}.get(label, "unlearned")
     seen = audits if role == "unlearned" else [audit for found in audited.values() for audit in found]
-    values = {column.key: _over_classes(column, done, records, seen, role) for column in COLUMNS}
+    each = {column.key: _of_each_class(column, done, records, seen, role) for column in COLUMNS}
     failed = [
         check.name for one in audits for check in one.checks if check.carries_verdict and check.status == "failed"
     ]
     kind = kind_of(label)
     return Standing(
-        label, _reads(label), kind.role if kind else "method", len(done), len(own) - len(done), len(audits), values,
-        dict(Counter(one.verdict.status for one in audits)),
-        dict(Counter(failed)),
+        label, _reads(label), kind.role if kind else "method", len(done), len(own) - len(done), len(audits),
+        over_classes(each), dict(Counter(one.verdict.status for one in audits)), dict(Counter(failed)), each,
     )  # fmt: skip
 
 
-def _over_classes(
+def over_classes(each: Mapping[str, Mapping[str, float]]) -> dict[str, Spread | None]:
+    """Return the mean over classes of every figure, and the deviation between classes."""
+    return {key: Spread.of(list(values.values())) for key, values in each.items()}
+
+
+def _of_each_class(
     column: Column, done: Sequence[Record], records: Sequence[Record], audits: Sequence[Audit], role: str
-) -> Spread | None:
-    """Return a figure's mean over classes of its means over seeds, and the deviation between classes."""
+) -> dict[str, float]:
+    """Return a figure of each class, the mean over its seeds."""
     groups: dict[tuple[str, ...], list[float]] = {}
     if column.check:
         for audit in audits:
             _add(groups, audit.subject.forget_classes, _checked(column, audit, role))
     for record in () if column.check else done:
         _add(groups, record.forget_classes, _recorded(column, record, records))
-    return Spread.of([mean(values) for values in groups.values()])
+    return {named(classes): mean(values) for classes, values in groups.items()}
 
 
 def _add(groups: dict[tuple[str, ...], list[float]], classes: tuple[str, ...], value: float | None) -> None:
