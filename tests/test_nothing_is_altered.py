@@ -17,7 +17,7 @@ from unclass.data import ImageData
 from unclass.errors import InputError
 from unclass.methods import METHODS
 from unclass.methods.configure import configure
-from unclass.models import Classifier
+from unclass.models import Classifier, weights_digest
 from unclass.training.engine import Engine
 
 
@@ -67,10 +67,14 @@ def theirs(model: Classifier) -> nn.Module:
 
 def options_for(name: str, recorded: tuple[Classifier, Path]) -> dict[str, Any]:
     """Options that make a method quick, and the recorded updates for the one that needs them."""
-    known = {field for field in vars(configure(name))}
-    quick = {"epochs": 1, "repair_epochs": 1, "images": 16, "steps": 2}
-    found = {key: value for key, value in quick.items() if key in known}
-    return found | ({"updates": str(recorded[1])} if "updates" in known else {})
+    return quick(name) | ({"updates": str(recorded[1])} if "updates" in vars(configure(name)) else {})
+
+
+def quick(name: str) -> dict[str, Any]:
+    """Options that make a method quick."""
+    known = vars(configure(name))
+    less = {"epochs": 1, "repair_epochs": 1, "images": 16, "steps": 2}
+    return {key: value for key, value in less.items() if key in known}
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -147,6 +151,34 @@ def test_what_comes_back_lies_where_the_model_lay(theirs: nn.Module, digits: Ima
     found = unclass.forget(theirs, digits, "3", "random-labels", engine=engine, epochs=1)
     for one, other in zip(theirs.parameters(), found.parameters(), strict=True):
         assert one.device == other.device and one.stride() == other.stride()
+
+
+@pytest.mark.parametrize("name", ["boundary-shift", "finetune", "fisher", "salun", "retrain", "head-only"])
+def test_a_network_that_is_frozen_whole_is_unlearned_and_comes_back_frozen(
+    name: str, trained: Classifier, digits: ImageData, engine: Engine
+) -> None:
+    frozen = deepcopy(trained).requires_grad_(False)
+    free = unclass.forget(trained, digits, "3", name, engine=engine, **quick(name))
+    with unaltered(frozen):
+        found = unclass.forget(frozen, digits, "3", name, engine=engine, **quick(name))
+    assert not any(weight.requires_grad for weight in found.parameters())
+    assert weights_digest(found) == weights_digest(free)
+
+
+def test_an_audit_attacks_frozen_networks_as_others(trained: Classifier, digits: ImageData, engine: Engine) -> None:
+    frozen = deepcopy(trained).requires_grad_(False)
+    with unaltered(frozen):
+        found = unclass.audit(frozen, frozen, digits, "3", engine=engine)
+    free = unclass.audit(trained, trained, digits, "3", engine=engine)
+    assert found.relearning == free.relearning and found.verdict == free.verdict
+
+
+def test_a_layer_that_is_frozen_and_all_that_is_trained_is_one_line(
+    model: Classifier, digits: ImageData, engine: Engine
+) -> None:
+    list(model.modules())[-1].requires_grad_(False)
+    with unaltered(model), pytest.raises(InputError, match="asks for gradients"):
+        unclass.forget(model, digits, "3", "head-only", engine=engine, epochs=1)
 
 
 class Drawn(torch.utils.data.Dataset[tuple[torch.Tensor, int]]):

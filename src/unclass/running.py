@@ -23,7 +23,7 @@ from unclass.methods.retrain import Retrain
 from unclass.metrics import accuracy
 from unclass.models import Card, Classifier, build, weights_digest
 from unclass.models.any_model import device_of, in_full_precision, like
-from unclass.models.any_output import untouched
+from unclass.models.any_output import unfrozen, untouched
 from unclass.models.origins import IMAGENET, Normalisation
 from unclass.predictions import LOOKING_BATCH, predict
 from unclass.records import Cost, DataSummary, ModelSummary, Record, SetSummary, command, environment
@@ -149,6 +149,7 @@ def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, s
     engine.findings.clear()
     engine.purpose = purpose(method, data, settings, engine) if engine.checkpoint is not None else ""
     with untouched(model), seeded(settings.seed, engine):
+        frozen = unfrozen(model)
         try:
             unlearned = method(model, data, engine)
         except ValueError as error:
@@ -163,6 +164,8 @@ def _run(method: Method, model: nn.Module, data: TrainingData, engine: Engine, s
         if not torch.isfinite(weight).all():
             raise Diverged(f"{name_of(method)} made weights that are not finite ({name}); the original is kept")
     read = data.retain.images_read if isinstance(data.retain, Counted) else 0
+    if frozen:
+        unlearned.requires_grad_(False)
     home: Any = unlearned.to(device_of(model), memory_format=torch.contiguous_format)  # type: ignore[call-overload]
     return Outcome(home, seconds, engine.steps - steps, read, dict(engine.findings))
 

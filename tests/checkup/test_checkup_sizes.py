@@ -146,3 +146,10 @@ def test_coarse_sizes_are_usual_ones(digits: ImageData) -> None:
 
     assert set(COARSE) <= set(USUAL) and list(USUAL) == sorted(USUAL)
     assert draw(digits).first(5).images.read(torch.arange(5)).shape[0] == 5
+
+
+def test_one_picture_is_too_few_to_tell_a_size(digits: ImageData) -> None:
+    network = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 10))
+    one = TensorDataset(digits.train.read(torch.arange(1)).float() / 255, digits.train.labels[:1])
+    found = unclass.doctor(network, one, 3, engine=ENGINE)
+    assert "size" in {finding.check for finding in found}

@@ -43,3 +43,11 @@ def test_images_of_the_class_are_never_read(model, split, engine):
     with torch.no_grad():
         x, y = next(iter(Batches(split.forget, 100)))
         assert F.cross_entropy(unlearned(x), y) > F.cross_entropy(model.eval()(x), y)
+
+
+def test_the_noise_is_of_the_precision_of_the_images(model, split, engine):
+    x, _ = next(iter(Batches(split.retain, 8)))
+    assert (
+        Unsir(noises=2, noise_steps=1).noise(model.double().eval(), x.double(), (3,), engine).source.dtype
+        == x.double().dtype
+    )

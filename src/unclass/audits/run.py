@@ -54,6 +54,7 @@ from unclass.methods import CONTROLS, METHODS
 from unclass.methods.configure import configure
 from unclass.models import Opening
 from unclass.models.any_model import in_full_precision
+from unclass.models.any_output import ask_for_gradients
 from unclass.progress import silent
 from unclass.running import Settings, seeded
 from unclass.storage import Output
@@ -149,6 +150,8 @@ def audit(
         shadows = shadows or subjects.shadows(shadow, shadow_minutes, whole, engine, seed, say)
         # Copies: whatever the checks do to modes, layout and device, the caller's models never see it.
         copies = {role: deepcopy(model) for role, model in subjects.models.items()}
+        for copy in copies.values():  # what their owner froze is no obstacle to an attack
+            ask_for_gradients(copy)
         models = {role: usable(model, data, where=f"the {role} model") for role, model in copies.items()}
         asked = Asked(
             models, data, whole, suited(engine, models.values(), whole), seed, shadows, known,

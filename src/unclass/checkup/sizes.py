@@ -60,13 +60,15 @@ class Trial:
         order = torch.randperm(len(self.sample), generator=torch.Generator().manual_seed(1))
         tells, tests = order[: len(order) // 2], order[len(order) // 2 :][:TESTS]
         tells = tells[: self._count()]
+        if not len(tells) or not len(tests):
+            return None
         own = self.sample.x.shape[-1]
         found = {
             (size, index): share
             for index, one in enumerate(normalisations)
             for size, share in self._shares(tells, own, one).items()
         }
-        if not found or not len(tests):
+        if not found:
             return None
         size, index = self._best(found)
         if seen is not None and found[size, index] - _share(seen[tells] == self.sample.y[tells]) < CLEARLY:

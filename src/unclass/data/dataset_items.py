@@ -129,6 +129,10 @@ def checked(x: Any) -> Tensor:
         )
     if x.dtype != torch.uint8 and not x.is_floating_point():
         raise InputError(f"images are of type {x.dtype}; give what the model takes in floating point, or uint8 pixels")
+    if x.is_meta:
+        raise InputError("images are on the device meta, which holds no pixels; give tensors that do")
+    if x.is_floating_point() and not torch.isfinite(x).all():
+        raise InputError("there are images with pixels that are NaN or infinite; correct what makes them")
     return x
 
 

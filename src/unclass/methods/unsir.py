@@ -108,7 +108,7 @@ class Unsir(Method):
     def noise(self, original: nn.Module, like: Tensor, classes: tuple[int, ...], engine: Engine) -> ImageSet:
         """Return noise that the original takes least for the classes, labelled as them."""
         labels = torch.tensor(classes).repeat_interleave(self.noises)
-        n = torch.randn(len(labels), *like.shape[1:]).to(engine.device).requires_grad_(True)
+        n = torch.randn(len(labels), *like.shape[1:]).to(engine.device, like.dtype).requires_grad_(True)
         y = labels.to(engine.device)
         steps = torch.optim.Adam([n], lr=self.noise_lr)
         for _ in range(self.noise_steps):

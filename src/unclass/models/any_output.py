@@ -72,6 +72,23 @@ def untouched(model: nn.Module) -> Iterator[None]:
             layer._buffers.update(buffers)
 
 
+def unfrozen(model: nn.Module) -> bool:
+    """Let every weight ask for gradients if none does, and say whether that was so.
+
+    Who freezes a whole network wants to use it, not to keep it from being unlearned: nothing could be.
+    """
+    frozen = not any(weight.requires_grad for weight in model.parameters())
+    if frozen:
+        ask_for_gradients(model)
+    return frozen
+
+
+def ask_for_gradients(model: nn.Module) -> None:
+    """Let every weight that can ask for gradients."""
+    for weight in model.parameters():
+        weight.requires_grad_(weight.is_floating_point())
+
+
 @contextmanager
 def looking(model: nn.Module) -> Iterator[None]:
     """Evaluation mode without gradients; afterwards the model is as it was."""

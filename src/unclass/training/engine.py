@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from unclass.data.batches import BatchSource, PairSource, steps_in
-from unclass.errors import Diverged, unknown
+from unclass.errors import Diverged, InputError, unknown
 from unclass.models.batch_norm import batch_norms
 from unclass.models.classifier import weights_digest
 from unclass.progress import Tracker, silent
@@ -234,6 +234,8 @@ def _optimiser(
 ) -> torch.optim.Optimizer:
     """Return what makes the steps, over all weights that want a gradient."""
     weights = [weight for weight in model.parameters() if weight.requires_grad]
+    if not weights:
+        raise InputError("nothing that would be trained asks for gradients (requires_grad is False); unfreeze a layer")
     lr, momentum, weight_decay = float(lr), float(momentum), float(weight_decay)  # a whole number may be too long
     if name == "sgd":
         return torch.optim.SGD(weights, lr, momentum, weight_decay=weight_decay, nesterov=nesterov and momentum > 0)
