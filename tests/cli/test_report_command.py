@@ -1,12 +1,14 @@
 """unclass report makes a page again, and unclass limits shows what earlier runs judged."""
 
 import json
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
 
 from unclass.audits import Audit, Verdict
 from unclass.cli import run
+from unclass.models import Classifier, save
 
 
 def test_a_page_is_made_again_from_audit_json_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,3 +40,17 @@ def test_error_rates_of_several_runs_are_shown_together(tmp_path: Path, capsys: 
     assert "| own logit | digits | 0 of 6 | 0 of 6 |" in capsys.readouterr().out
     assert run(["limits"]) == 2
     assert "nothing to show" in capsys.readouterr().err
+
+
+def test_a_retrained_model_in_half_precision_is_judged_too(
+    model: Classifier, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(model, tmp_path / "original.safetensors")
+    save(deepcopy(model).half(), tmp_path / "half.safetensors")
+    files = [
+        f"--{role}={tmp_path / name}.safetensors" for role, name in (("original", "original"), ("retrained", "half"))
+    ]
+    assert run(["limits", *files, "--data", "digits", "--per-class", "12", "--class", "3"]) == 0, (
+        capsys.readouterr().err
+    )
+    assert "| own logit | digits |" in capsys.readouterr().out

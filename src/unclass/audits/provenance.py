@@ -97,7 +97,8 @@ def cost_section(models: Mapping[str, nn.Module], about: About) -> dict[str, Cos
     seconds = {role: about[role]["seconds"] for role in models if about.get(role, {}).get("seconds") is not None}
     retraining = next((value for role, value in seconds.items() if is_retrained(role)), None)
     return {
-        role: Cost(value, retraining / value if retraining and value > 0 else None) for role, value in seconds.items()
+        role: Cost(value, retraining / value if retraining and value > 0 and role != "original" else None)
+        for role, value in seconds.items()
     }
 
 

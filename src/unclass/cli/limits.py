@@ -12,6 +12,7 @@ from unclass.cli.console import give_json, say
 from unclass.data import DataOptions, Split
 from unclass.errors import InputError
 from unclass.models import Opening
+from unclass.models.any_model import in_full_precision
 from unclass.storage import read_json, write_json
 from unclass.storage.typed_json import typed
 from unclass.training.engine import Engine
@@ -71,8 +72,9 @@ def _judge(
     roles = {"original": original, **{f"retrained-{place + 1}": path for place, path in enumerate(retrained)}}
     subjects = open_subjects(roles, (), data, data_options=data_options, opening=opening)
     split = Split.of(subjects.data, classes)
-    controls = make_controls(subjects.models["original"], split, engine)
-    return judged(subjects.data.name, subjects.models, controls, split, engine, seed)
+    models = {role: in_full_precision(model) for role, model in subjects.models.items()}  # as an audit looks at them
+    controls = make_controls(models["original"], split, engine)
+    return judged(subjects.data.name, models, controls, split, engine, seed)
 
 
 def _read(file: Path) -> list[Judged]:

@@ -111,7 +111,7 @@ def _attack(seen: Mapping[str, Seen]) -> Measure:
     count = len(first.listed)
     most = no_advantage(count, len(first.alike))(()).threshold or ADVANTAGE
     limit = between(most, intervals["original"][0])
-    return Measure(ATTACK, lambda _: limit, values, intervals, count)
+    return Measure(ATTACK, lambda _: limit, values, intervals, count, most=count)  # there are no more than the list has
 
 
 def between(most: float, original: float) -> Limit:
