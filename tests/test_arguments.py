@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import unclass
-from unclass.arguments import engine_for, images_of, labels_of
+from unclass.arguments import engine_for, engine_on, images_of, labels_of
 from unclass.data import DataOptions, ImageData, ImageSet
 from unclass.data.sources import held_back
 from unclass.errors import InputError
@@ -75,6 +76,36 @@ def test_the_default_device_is_the_models_own() -> None:
     assert engine_for(nn.Linear(2, 2)).device == "cpu"
     assert engine_for(nn.Linear(2, 2), device=torch.device("cpu")).device == "cpu"
     assert engine_for(nn.Linear(2, 2), Engine(precision="float32"), "cpu").precision == "float32"
+
+
+VERBS = (
+    unclass.train, unclass.forget, unclass.evaluate, unclass.audit, unclass.compare, unclass.doctor, unclass.bench,
+    unclass.paper, unclass.tune,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.__name__)
+def test_every_verb_is_told_where_to_compute_in_the_same_words(verb: Any) -> None:
+    assert {"engine", "device"} <= set(signature(verb).parameters)
+
+
+def test_a_device_is_text_or_torchs_own(digits: ImageData, tmp_path: Path) -> None:
+    for device in ("cpu", torch.device("cpu")):
+        assert Engine(device=device).device == "cpu" == engine_on(None, device).device  # type: ignore[arg-type]
+    found = unclass.compare(
+        digits, 3, "logit-mask", model_options={"width": 2}, recipe={"epochs": 1}, audited=False,
+        device=torch.device("cpu"), out=tmp_path / "out",
+    )  # fmt: skip
+    assert found.rows
+    for wrong in (torch.device("meta"), "cuda:99", 3):
+        with pytest.raises(InputError, match="device"):
+            unclass.compare(digits, 3, "logit-mask", device=wrong, out=tmp_path / "wrong")
+
+
+@pytest.mark.parametrize("wrong", [{"device": 0}, {"device": None}, {"precision": 16}, {"budget": 3}, {"compile": 1}])
+def test_what_an_engine_cannot_take_is_one_line(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        Engine(**wrong)
 
 
 def test_root_may_be_text(tmp_path: Path) -> None:

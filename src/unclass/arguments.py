@@ -82,11 +82,16 @@ def engine_for(model: nn.Module, engine: Engine | None = None, device: str | tor
 
     A network that is not of 32 bits computes in its own precision, not in that of the engine.
     """
-    if engine is None:
-        engine = Engine(device=str(device if device is not None else device_of(model)))
-    elif device is not None:
-        engine = replace(engine, device=str(device))
+    own = device_of(model) if engine is None and device is None else device
+    engine = engine_on(engine, own)
     return engine if weight_dtype(inner(model)) == torch.float32 else replace(engine, precision="float32")
+
+
+def engine_on(engine: Engine | None = None, device: str | torch.device | None = None) -> Engine:
+    """Return where to compute where there is no model to ask: as the engine or the device says, else the CPU."""
+    if engine is None:
+        return Engine() if device is None else Engine(device=str(device))
+    return engine if device is None else replace(engine, device=str(device))
 
 
 def batch_size_of(data: Any, asked: int | None) -> int:

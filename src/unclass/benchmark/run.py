@@ -5,8 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from unclass.api import train
-from unclass.arguments import DEFAULT_MODELS, Classes, images_of, labels_of
+from unclass.arguments import DEFAULT_MODELS, Classes, engine_on, images_of, labels_of
 from unclass.benchmark.measure import RETRAIN_IMAGES, check_counts, measure_methods
 from unclass.benchmark.result import Bench
 from unclass.border.generators import generators_as_they_were
@@ -38,6 +40,7 @@ def bench(
     seed: int = 0,
     batch_size: int = 64,
     engine: Engine | None = None,
+    device: str | torch.device | None = None,
     data_options: DataOptions | None = None,
     out: str | Path | None = None,
 ) -> Bench:
@@ -48,7 +51,7 @@ def bench(
     check_counts(repeats, retrain_images)
     if out is not None:
         check_folder(Path(out))
-    options, engine = data_options or DataOptions(), engine or Engine()
+    options, engine = data_options or DataOptions(), engine_on(engine, device)
     images = images_of(data, options)
     settings = Settings(seed, batch_size, options.workers)
     split = Split.of(images, labels_of(classes) or (DEFAULT_CLASSES.get(images.name, images.classes[0]),))

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from unclass.arguments import DEFAULT_MODELS, Classes, images_of, labels_of
+from unclass.arguments import DEFAULT_MODELS, Classes, engine_on, images_of, labels_of
 from unclass.border.bounds import MOST_THREADS
 from unclass.border.generators import generators_as_they_were
 from unclass.border.labels import expand_labels
@@ -60,6 +60,7 @@ def compare(
     cluster: Cluster | None = None,
     cluster_options: Mapping[str, Any] | None = None,
     engine: Engine | None = None,
+    device: str | torch.device | None = None,
     data_options: DataOptions | None = None,
     tell: Tell | None = None,
 ) -> Comparison:
@@ -87,7 +88,7 @@ def compare(
     asked = {**written, **{key: value for key, value in named.items() if value is not None}}
     if "data" not in asked or "classes" not in asked:
         raise InputError("there is no `data` or no `classes` to compare on; name both, or a `plan` that does")
-    options = asked.get("data_options") or DataOptions()
+    options, asked["engine"] = asked.get("data_options") or DataOptions(), engine_on(asked.get("engine"), device)
     chosen = make_plan(asked, options)
     return compared(chosen, _executor(asked, options, chosen), audited=asked.get("audited", True), tell=tell)
 
@@ -99,7 +100,7 @@ def _executor(asked: Mapping[str, Any], options: DataOptions, plan: Plan) -> Exe
     count = asked.get("jobs", 1)
     share = asked.get("threads") or (max(1, torch.get_num_threads() // count) if count > 1 else None)
     source = (asked["data"], options) if isinstance(asked["data"], str | Path) else None
-    worker = Worker(plan, asked.get("engine") or Engine(), share, source)
+    worker = Worker(plan, asked["engine"], share, source)
     return executor_for(worker, count, asked.get("cluster"), asked.get("cluster_options") or {})
 
 

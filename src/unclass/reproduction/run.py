@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from unclass.arguments import engine_on
 from unclass.border.generators import generators_as_they_were
 from unclass.border.plain_types import plain_arguments
 from unclass.border.several import paths_of
@@ -77,6 +80,7 @@ def paper(
     run: bool = True,
     with_pictures: bool = False,
     engine: Engine | None = None,
+    device: str | torch.device | None = None,
     tell: Tell | None = None,
 ) -> Paper:
     """Make the paper's tables and figures beside its own numbers; goes on where it was when called again.
@@ -90,7 +94,7 @@ def paper(
     setup, experiments = _open(what, scale)
     given, folder = paths_of("originals", originals), Path(out or f"unclass-paper-{setup.name}-{scale}")
     check_folder(folder)
-    options, engine, say = data_options or DataOptions(), engine or Engine(), tell or (lambda line: None)
+    options, engine, say = data_options or DataOptions(), engine_on(engine, device), tell or (lambda line: None)
     data = load(setup, options)
     plans = make_plans(
         setup, experiments, data, folder,

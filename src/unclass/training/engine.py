@@ -4,13 +4,14 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
 import torch
 from torch import Tensor, nn
 
+from unclass.border.plain_types import check_plain
 from unclass.data.batches import BatchSource, PairSource, steps_in
 from unclass.errors import Diverged, InputError, unknown
 from unclass.models.batch_norm import batch_norms
@@ -59,8 +60,8 @@ class Engine:
 
     `purpose` says what a run is for, so that its resume file is not taken for that of another.
 
-    `precision` is that of `fit` alone: weights stay as they are and predictions are made in 32 bits. `auto` multiplies
-    in bfloat16 where the processor does that natively.
+    `device` is a name such as `cuda:0`, or a `torch.device`. `precision` is that of `fit` alone: weights stay as they
+    are and predictions are made in 32 bits. `auto` multiplies in bfloat16 where the processor does that natively.
 
     Example: `unclass.forget(model, loader, "deer", engine=unclass.Engine(precision="float32"))`
     """
@@ -79,6 +80,9 @@ class Engine:
     purpose: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
+        if isinstance(self.device, torch.device):
+            self.device = str(self.device)
+        check_plain({one.name: getattr(self, one.name) for one in fields(self)}, Engine)
         if self.precision not in (*PRECISIONS, "auto"):
             raise unknown("precision", self.precision, (*PRECISIONS, "auto"))
         check_device(self.device)
