@@ -9,20 +9,22 @@ import torch
 
 from fuzz.mutations import broken, damaged
 from fuzz.test_fuzz import Campaign, campaign  # noqa: F401 - a fixture
+from report.audit_example import full_audit
 from unclass.audits.result import Audit
+from unclass.cli.report import report
 from unclass.cli.settings import defaults_for
 from unclass.data import Split
 from unclass.errors import InputError
 from unclass.predictions import load_predictions, predict_sets, save_predictions
 from unclass.records import read_record
+from unclass.report.drawings import drawings
 from unclass.report.paper.blocks import overview
 from unclass.report.paper.summary import read_summary
 from unclass.reproduction.experiment import read_experiment, read_setup
-from unclass.storage import Output
+from unclass.storage import Output, with_digest
 from unclass.training.engine import Engine
 from unclass.training.resume import ResumeFile
 
-HERE = Path(__file__).parent
 RECORD = {
     "schema": "unclass-record-2", "kind": "forget", "label": "finetune", "forget_classes": ["3"], "method": "finetune",
     "data": {
@@ -62,18 +64,39 @@ def test_records(campaign: Campaign, tmp_path: Path) -> None:  # noqa: F811
         campaign.taken_or_refused(lambda: read_record(path))
 
 
-def audits() -> list[Any]:
-    """Audits as versions of ours wrote them, where the suite has some."""
-    found = [json.loads(path.read_text()) for path in sorted(HERE.parent.rglob("*audit*.json"))]
-    return found or [{"schema": "unclass-audit-1", "checks": [{"name": "RMIA"}], "headline": [], "verdict": {}}]
+EARLIER_AUDIT = {"schema": "unclass-audit-1", "checks": [{"name": "RMIA"}], "headline": [], "verdict": {}}
+
+
+def signed(content: Any) -> bytes:
+    """JSON with the digest that fits it: who edits a file can compute that, so it must not be what saves us."""
+    return json.dumps(with_digest(content) if isinstance(content, dict) else content).encode()
 
 
 def test_audits(campaign: Campaign, tmp_path: Path) -> None:  # noqa: F811
-    path, good = tmp_path / "audit.json", audits()
+    path, good = tmp_path / "audit.json", (full_audit().as_dict(), EARLIER_AUDIT)
     for number, draw in campaign.draws("audit", 120):
-        content = json.dumps(damaged(good[number % len(good)], draw)).encode()
+        content = signed(damaged(good[number % len(good)], draw))
         path.write_bytes(broken(content, draw) if number % 5 == 0 else content)
         campaign.taken_or_refused(lambda: Audit.read(path).as_dict())
+
+
+def test_audits_that_fit_their_digest_are_shown_and_drawn_or_refused(
+    campaign: Campaign,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path, good = tmp_path / "audit.json", full_audit().as_dict()
+    for number, draw in campaign.draws("shown audit", 60):
+        path.write_bytes(signed(damaged(good, draw)))
+        campaign.taken_or_refused(lambda: report(path, tmp_path / "page.html", force=True, json_=True))
+        campaign.taken_or_refused(lambda number=number: shown(tmp_path, number))
+    capsys.readouterr()
+
+
+def shown(folder: Path, number: int) -> None:
+    """Draw one of the figures of the audit in a folder, by turns."""
+    found = list(drawings(folder))
+    found[number % len(found)][1]()
 
 
 def test_summaries(campaign: Campaign, tmp_path: Path) -> None:  # noqa: F811

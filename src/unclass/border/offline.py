@@ -20,14 +20,20 @@ def reading(what: str, advice: str, verb: str = "read") -> Iterator[None]:
 
     A library may raise anything on a damaged file.
     """
-    with sealed(what):
-        try:
-            yield
-        except (InputError, MemoryError):
-            raise
-        except Exception as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            raise InputError(f"{what} cannot be {verb} ({reason}); {advice}") from error
+    with sealed(what), in_one_line(what, advice, verb):
+        yield
+
+
+@contextmanager
+def in_one_line(what: str, advice: str, verb: str) -> Iterator[None]:
+    """Around work with what was read: where the parts of a file do not fit together, whatever is raised is one line."""
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise InputError(f"{what} cannot be {verb} ({reason}); {advice}") from error
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from unclass.audits.result import Audit
+from unclass.border.offline import in_one_line
 from unclass.cli import options as o
 from unclass.cli.console import give_json, say
 from unclass.comparison import Comparison
@@ -35,7 +36,8 @@ def report(
         _of_comparison(audit, out, json_)
         return
     found = Audit.read(audit / AUDIT if audit.is_dir() else audit)
-    written = found.save(out)
+    with in_one_line(str(audit), "run the audit again", "shown"):
+        written = found.save(out)
     if json_:
         give_json({"out": str(written), "verdict": found.verdict.status})
         return
@@ -44,7 +46,8 @@ def report(
 
 def _of_comparison(folder: Path, out: Path, json_: bool) -> None:
     found = Comparison.read(folder)
-    written = write_report(found.audits, out, found.rows, found.title)
+    with in_one_line(str(folder), "compare again", "shown"):
+        written = write_report(found.audits, out, found.rows, found.title)
     if json_:
         give_json({**found.as_dict(), "out": str(written)})
         return
