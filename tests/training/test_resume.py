@@ -1,5 +1,6 @@
 """A finished run stays until its result is on the disk: a kill in between loses nothing."""
 
+import zipfile
 from copy import deepcopy
 
 import pytest
@@ -75,3 +76,11 @@ def test_damaged_file_is_one_line(trained, digits, tmp_path, damage):
     with pytest.raises(InputError, match="resume") as error:
         fit(trained.card, digits.train, path)
     assert "\n" not in str(error.value) and "start anew" in str(error.value)
+
+
+def test_file_that_unpacks_to_more_than_it_holds_is_refused_before_it_does(trained, digits, tmp_path):
+    with zipfile.ZipFile(tmp_path / "model.resume", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02}q\x00.")
+        archive.writestr("archive/data/0", bytes(100 << 20))
+    with pytest.raises(InputError, match="would unpack to 105 MB from"):
+        fit(trained.card, digits.train, tmp_path / "model.resume")

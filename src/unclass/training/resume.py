@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from unclass.border.offline import reading
 from unclass.data.batches import BatchSource, PairSource, set_epoch
 from unclass.errors import InputError
+from unclass.models.weights_file import check_archive
 from unclass.storage import outlives, require_plain, write_atomically
 from unclass.training import distributed
 
@@ -42,6 +43,7 @@ class ResumeFile:
         if self.path is None or not self.path.exists():
             return Position()
         require_plain(self.path)
+        check_archive(self.path)
         with reading(f"{self.path} is not a whole resume file: it", "delete it to start anew"):
             state = torch.load(self.path, map_location="cpu", weights_only=True)
             if str(state["run"]) != self.run:

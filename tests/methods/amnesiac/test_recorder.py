@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from unclass.data import Batches, ImageData
 from unclass.errors import InputError
 from unclass.methods.amnesiac.recorder import UpdateRecorder, prepare_recording, recorded_size, recorded_updates
 from unclass.models import Classifier, weights_digest
+from unclass.models.safetensors_file import save_tensors
 from unclass.models.weights_file import read_weights_file
 
 EPOCHS, BATCH = 8, 16  # of the `recorded` fixture
@@ -144,3 +146,30 @@ def test_a_script_that_forgets_to_give_the_model_or_a_free_folder_is_told(tmp_pa
     take_steps(UpdateRecorder(tmp_path, [1]), model, [[1]])
     with pytest.raises(InputError, match="holds recorded updates already"):
         UpdateRecorder(tmp_path, [1], model)
+
+
+def damage(path: Path, how: str) -> None:
+    """Spoil a recorded update as a disk or somebody else might."""
+    weight, metadata = {"weight": torch.ones(2, 2), "bias": torch.ones(2)}, {"classes": "[1]"}
+    if how == "cut":
+        path.write_bytes(path.read_bytes()[:-1])
+    elif how == "a pipe":
+        path.unlink()
+        os.mkfifo(path)
+    elif how == "of nobody":
+        save_tensors(weight, path)
+    elif how == "of another network":
+        save_tensors(weight | {"bias": torch.ones(3)}, path, metadata)
+    elif how == "of other names":
+        save_tensors(weight | {"other": torch.ones(3)}, path, metadata)
+    elif how == "infinite":
+        save_tensors(weight | {"bias": torch.full((2,), torch.inf)}, path, metadata)
+
+
+@pytest.mark.parametrize("how", ["cut", "a pipe", "of nobody", "of another network", "of other names", "infinite"])
+def test_an_update_that_is_damaged_is_one_line(tmp_path: Path, how: str) -> None:
+    model = nn.Linear(2, 2)
+    take_steps(UpdateRecorder(tmp_path, [1]), model, [[0, 1]])
+    damage(tmp_path / "00000001.safetensors", how)
+    with pytest.raises(InputError, match=r"00000001.safetensors"):
+        list(recorded_updates(tmp_path, model, [1]))

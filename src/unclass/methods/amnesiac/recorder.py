@@ -1,7 +1,7 @@
 """Recording parameter updates on disk while a model is trained, for Amnesiac Unlearning."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,14 @@ import torch
 from safetensors import safe_open
 from torch import Tensor, nn
 
+from unclass.border.offline import reading
 from unclass.data.batches import Batches
 from unclass.errors import InputError
 from unclass.models.any_model import inner
 from unclass.models.any_output import Logits
 from unclass.models.classifier import has_weights, weights_digest
 from unclass.models.safetensors_file import save_tensors
-from unclass.storage import read_json, require_space, write_atomically, write_json
+from unclass.storage import read_json, require_plain, require_space, write_atomically, write_json
 from unclass.training import distributed
 
 
@@ -98,10 +99,23 @@ def recorded_updates(
     """
     check_updates(folder, model, [index for index in forget if index not in earlier])
     prefix = "network." if isinstance(model, Logits) else ""
+    shapes = {name: weight.shape for name, weight in _bare(model).named_parameters()}
     for path in sorted(folder.glob("*.safetensors")):
-        with safe_open(path, framework="pt") as file:
-            if set(json.loads(file.metadata()["classes"])) & set(forget):
-                yield {prefix + name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if update := _update(path, forget, shapes):
+            yield {prefix + name: change for name, change in update.items()}
+
+
+def _update(path: Path, forget: Sequence[int], shapes: Mapping[str, torch.Size]) -> dict[str, Tensor]:
+    """Return the update that a file holds, one change for each weight; none if no class of the batch is to go."""
+    require_plain(path)
+    with reading(f"{path}, a recorded update,", "record the updates again"), safe_open(path, framework="pt") as file:
+        if not set(json.loads(file.metadata()["classes"])) & set(forget):
+            return {}
+        update = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        found = {name: change.shape for name, change in update.items()}
+        if found != shapes or not all(change.isfinite().all() for change in update.values()):
+            raise ValueError("it does not hold a finite change for each weight of the model")
+        return update
 
 
 def check_updates(folder: Path, model: nn.Module, forget: Sequence[int]) -> None:
