@@ -223,3 +223,12 @@ def test_names_kept_for_commands_are_those_that_verbs_take() -> None:
     for verb in (unclass.forget, unclass.doctor, unclass.train):
         taken = {name for name, one in signature(verb).parameters.items() if one.kind is not one.VAR_KEYWORD}
         assert taken <= _NO_METHODS_OPTIONS, verb
+
+
+@pytest.mark.parametrize("name", ["SETUP_COMPLETE", "UNCLASS_COMPLETE", "_PIP_COMPLETE"])
+def test_variables_of_other_programs_do_not_turn_a_command_into_a_completion(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(name, "1")
+    assert run(["evaluate", "no-such.safetensors", "--data", "digits", "--class", "3"]) == 2
+    assert "there is no checkpoint no-such.safetensors" in capsys.readouterr().err

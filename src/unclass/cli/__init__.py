@@ -18,6 +18,7 @@ from unclass.training import processes
 
 UsageError: Any = typer.BadParameter.__base__  # click's, wherever this version of typer keeps it
 INTERRUPTED, BROKEN_PIPE = 130, 141
+COMPLETING = "_UNCLASS_COMPLETE"  # typer's name for it
 EVERYWHERE = ("--quiet", "-q", "--verbose", "-v", "--debug")
 
 
@@ -118,8 +119,8 @@ def only(name: str) -> Any:
 
 
 def is_completing() -> bool:
-    """Whether a shell asks what could come next."""
-    return any(name.endswith("_COMPLETE") for name in os.environ)
+    """Whether a shell asks what could come next; other programs have variables of such names for themselves."""
+    return COMPLETING in os.environ
 
 
 def is_overview(arguments: list[str]) -> bool:
