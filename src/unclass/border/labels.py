@@ -2,16 +2,27 @@
 
 from collections.abc import Sequence
 
-from unclass.errors import unknown
+from unclass.errors import InputError, unknown
 
 _LONGEST_INDEX = 15
 
 
 def find_class(classes: Sequence[str], label: str | int, where: str) -> int:
-    """Return the index of a class given by name or index."""
-    if str(label) in classes:
+    """Return the index of a class given by name or index: text is a name first, a number an index.
+
+    Where all names are numbers, text is nothing but a name. A number that is also the name of another class is refused:
+    it may have been meant either way.
+    """
+    named = str(label) in classes
+    if named and isinstance(label, int) and label < len(classes) and classes[label] != str(label):
+        raise InputError(
+            f"class {label} may be the one of that name or, by index, {classes[label]!r}{where}; "
+            f"give its name as text, {str(label)!r} or {classes[label]!r}"
+        )
+    if named:
         return classes.index(str(label))
-    if is_index(str(label)) and int(label) < len(classes):
+    numbered = isinstance(label, str) and all(map(is_index, classes))  # then a number as text is a name
+    if is_index(str(label)) and int(label) < len(classes) and not numbered:
         return int(label)
     raise unknown("class", label, classes, where)
 
@@ -22,7 +33,7 @@ def expand_labels(labels: Sequence[str | int], classes: Sequence[str]) -> tuple[
     >>> expand_labels(["3,4", "a, b"], ["3", "4", "a, b"])
     ('3', '4', 'a, b')
     """
-    several = [str(label).split(",") if str(label) not in classes else [label] for label in labels]
+    several = [label.split(",") if isinstance(label, str) and label not in classes else [label] for label in labels]
     return tuple(
         part.strip() if isinstance(part, str) and len(parts) > 1 else part for parts in several for part in parts
     )
