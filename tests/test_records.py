@@ -8,8 +8,12 @@ import pytest
 import torch
 
 import unclass
+from unclass.audits import Audit, Verdict
+from unclass.audits.result import Check
+from unclass.comparison import Row, Spread
 from unclass.errors import InputError
 from unclass.metrics import Evaluation
+from unclass.models import Card
 from unclass.records import SCHEMA, Cost, Record, command, environment, read_record
 
 OLD: dict[str, Any] = {
@@ -125,3 +129,24 @@ def test_it_is_short_as_text_and_a_table_in_a_notebook() -> None:
 def test_the_command_leaves_out_the_folder_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["/somewhere/bin/unclass", "forget", "m.safetensors", "--class", "3"])
     assert command() == "unclass forget m.safetensors --class 3"
+
+
+def test_results_say_what_they_are_in_a_line(tmp_path: Path) -> None:
+    check = Check("own-logit", "own logit", "privacy", "?", "lower", "failed", threshold=0.8, values={"unlearned": 0.9})
+    names = tuple(f"n{index:06}" for index in range(200))
+    for shown, said in (
+        (Record("train", "original", accuracy_test=0.875), "<Record of train: original, seed 0: 87.5 % of the test"),
+        (Evaluation(accuracy_forget=0.5), "Evaluation(accuracy_retain=None, accuracy_forget=0.5"),
+        (
+            Verdict("failed", "Failed: deer is not gone.", why=("x" * 500,)),
+            "<Verdict failed: Failed: deer is not",
+        ),
+        (check, "<Check own-logit: failed, 0.900, at most 0.800>"),
+        (Audit(Verdict("passed", "Passed.")), "<Audit of nothing in no data: passed>"),
+        (Row("finetune", 2, 0, {"accuracy_retain": Spread(0.5, 0.1)}), "<Row of finetune, n = 2: D_r 50.0 %>"),
+        (
+            Card("all-cnn", names, (3, 64, 64), forgotten=names[:1]),
+            "<Card of all-cnn: 200 classes, without n000000, pictures of 3 × 64 × 64>",
+        ),
+    ):
+        assert repr(shown).startswith(said) and len(repr(shown)) < 160

@@ -139,7 +139,8 @@ class Record:
         what = self.label or self.method or self.kind
         gone = f" of {', '.join(self.forget_classes)}" if self.forget_classes else ""
         took = f", {self.cost.seconds:.1f} s" if self.cost else ""
-        return f"{what}{gone}, seed {self.seed}{took}: {self.failed or self.scores or 'no scores'}"
+        right = "" if self.accuracy_test is None else f"{100 * self.accuracy_test:.1f} % of the test images are right"
+        return f"{what}{gone}, seed {self.seed}{took}: {self.failed or self.scores or right or 'no scores'}"
 
     def __repr__(self) -> str:
         return f"<Record of {self.kind}: {self}>"

@@ -32,7 +32,7 @@ Outcome = Literal["passed", "passed without reference", "failed", "undecided"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Check:
     """One figure of every model, what it had to be and why, and how each model does.
 
@@ -57,6 +57,12 @@ class Check:
     more_images: int | None = None
     note: str = ""
 
+    def __repr__(self) -> str:
+        value, most = self.values.get("unlearned"), "at least" if self.direction == "higher" else "at most"
+        seen = "" if value is None else f", {value:.3f}"
+        limit = "" if self.threshold is None else f", {most} {self.threshold:.3f}"
+        return f"<Check {self.key}: {self.status}{seen}{limit}>"
+
 
 @dataclass(frozen=True)
 class Control:
@@ -69,7 +75,7 @@ class Control:
     failed_checks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The answer in a word, a badge and a sentence; why; and what to do next."""
 
@@ -81,6 +87,9 @@ class Verdict:
 
     def __str__(self) -> str:
         return self.sentence
+
+    def __repr__(self) -> str:
+        return f"<Verdict {self.status}: {self.sentence}>"
 
 
 @dataclass(frozen=True)

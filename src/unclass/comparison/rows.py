@@ -42,7 +42,7 @@ class Spread:
         return cls(between.mean, between.spread, math.sqrt(mean(several)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Row:
     """One line of a table: a method over the runs that succeeded, of so many groups of forgotten classes."""
 
@@ -55,6 +55,11 @@ class Row:
     retain_images_read: float | None = None
     speed_up: float | None = None
     classes: int = 1
+
+    def __repr__(self) -> str:
+        known = {SCORES[name]: found.mean for name, found in self.scores.items() if found is not None}
+        shown = ", ".join(f"{name} {100 * mean:.1f} %" for name, mean in known.items())
+        return f"<Row of {self.method}, n = {self.runs}: {shown or 'no scores'}>"
 
     @property
     def role(self) -> str:

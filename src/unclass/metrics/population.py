@@ -16,7 +16,11 @@ from unclass.predictions import Outputs, as_predictions
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    """A receiver operating characteristic."""
+    """TPR over FPR at every threshold (a receiver operating characteristic), the area below it, and TPR at FPR 1 %.
+
+    >>> roc(torch.tensor([0.9, 0.8]), torch.tensor([0.1, 0.2])).auc
+    1.0
+    """
 
     fpr: Tensor
     tpr: Tensor

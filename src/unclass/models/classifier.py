@@ -27,7 +27,7 @@ MODELS: dict[str, Callable[..., nn.Module]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Card:
     """What a checkpoint says of its network.
 
@@ -54,6 +54,11 @@ class Card:
     head: str = ""
     still_known: Mapping[str, float] = field(default_factory=dict)
     still_known_images: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        size = " × ".join(map(str, self.shape))
+        gone = f", without {', '.join(self.forgotten)}" if self.forgotten else ""
+        return f"<Card of {self.architecture}: {len(self.classes)} classes{gone}, pictures of {size}>"
 
     def __post_init__(self) -> None:
         check_card(self.classes, self.shape, self.options)
