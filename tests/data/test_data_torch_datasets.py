@@ -167,6 +167,10 @@ def broken(place):
         (Listed(lambda place: (X[place].to("meta"), 0)), "images are on the device meta"),
         (Listed(lambda place: (X[place] / (place - 3), 0)), "pixels that are NaN or infinite"),
         (DataLoader(Stream([(X[0] / 0, 0)])), "pixels that are NaN or infinite"),
+        (
+            DataLoader(Listed(pairs), batch_size=3, collate_fn=lambda items: (items[0][0][None], [items[0][1]])),
+            "`collate_fn` of the Dataset made 1 images of 4; correct it",
+        ),
         (Listed(pairs, "a"), r"the length of the Dataset cannot be asked for \(TypeError"),
         (Listed(pairs, 2**70), r"the length of the Dataset cannot be asked for \(OverflowError"),
         (Subset(TensorDataset(X, Y), [0, 99]), "the `indices` of the Subset are none of its items"),

@@ -35,7 +35,10 @@ class Items:
     def __getitem__(self, places: Tensor) -> Tensor:
         items = [self.item(place) for place in places.tolist()]
         if self.collate is not None:
-            return checked(pair_of(self.collated(items))[0])
+            made = checked(pair_of(self.collated(items))[0])
+            if len(made) != len(items):
+                raise InputError(f"`collate_fn` of {self.what} made {len(made)} images of {len(items)}; correct it")
+            return made
         return stack([as_picture(pair_of(item)[0]) for item in items])
 
     def item(self, place: int) -> Any:
