@@ -27,6 +27,8 @@ def test_the_page_opens_on_the_default_method_and_says_what_was_compared() -> No
     about = subtitle(AUDITS, rows(METHODS))
     assert (about["data"], about["erased"]) == ("cifar10", "deer")
     assert about["runs"] == "2 runs of each method, audits of seed 0"
+    assert subtitle(AUDITS, rows(METHODS), [0, 3])["runs"] == "2 runs of each method (seeds 0 and 3), audits of seed 0"
+    assert subtitle(AUDITS, rows(METHODS), [0])["runs"] == "2 runs of each method (seed 0)"
 
 
 def test_over_several_classes_the_worst_verdict_is_shown_and_how_often_it_was_given() -> None:

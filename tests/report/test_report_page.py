@@ -28,6 +28,7 @@ WITHOUT = (
 )
 needs_browser = pytest.mark.skipif(bool(WITHOUT), reason=WITHOUT)
 WIDTHS = (390, 1440)
+NUMBERED = [f"n{place:08d}" for place in range(40)]
 DRAWN = """() => [...document.querySelectorAll('.audit:not([hidden]) .panel, .comparison .panel')].every(
     (panel) => panel.querySelector('.mark, .missing'))"""
 # Contrast of every text with what is behind it; of matrix cells with their colour over the field.
@@ -256,6 +257,52 @@ def test_the_first_page_on_paper_is_the_certificate(browser, pages, tmp_path, wi
 
 
 @needs_browser
+@pytest.mark.parametrize("width, height", [(688, 1016), (710, 950)])
+@pytest.mark.parametrize("classes", [["Größe einer Person mit sehr langem Namen, die um Löschung bat"], NUMBERED])
+def test_a_certificate_with_much_to_say_is_one_page_too(browser, tmp_path, classes, width, height):
+    audit = full_audit(points=10)
+    why = ("own logit lies beyond its limit, as do many others that are told here at some length " * 2,) * 9
+    steps = ("Give a retrained model, which this command makes: `unclass forget --data folder:pictures` " * 2,) * 4
+    verdict = replace(
+        audit.verdict, sentence=f"Failed: {classes[0]} and more are not gone: {why[0]}", why=why, next=steps
+    )
+    models = {role: replace(one, name=f"a-long-name-of-a-file-{role}" * 3) for role, one in audit.models.items()}
+    subject = replace(audit.subject, forget_classes=tuple(classes))
+    audit = replace(audit, verdict=verdict, models=models, subject=subject)
+    with Opened(browser, write_report(audit, tmp_path / "long.html")) as opened:
+        opened.page.emulate_media(media="print")
+        opened.page.set_viewport_size({"width": width, "height": height})
+        opened.page.wait_for_timeout(200)
+        box = opened.page.evaluate("document.querySelector('.certificate').getBoundingClientRect().toJSON()")
+        assert box["bottom"] <= height and box["width"] <= width
+        opened.page.emulate_media(media="screen")
+        shown = opened.page.locator(".certificate h1").inner_text()
+        assert ("and 37 more" in shown) == (len(classes) > 1)
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [688, 710])
+def test_on_paper_no_column_of_the_comparison_is_cut_off_and_the_certificate_has_its_own_page(browser, pages, width):
+    with Opened(browser, pages["several"]) as opened:
+        opened.page.emulate_media(media="print")
+        opened.page.set_viewport_size({"width": width, "height": 1016})
+        opened.page.wait_for_timeout(200)
+        assert opened.page.evaluate("document.getElementById('comparison').getBoundingClientRect().right") <= width
+        assert opened.page.evaluate("getComputedStyle(document.querySelector('.audit')).breakBefore") == "page"
+
+
+@needs_browser
+def test_the_comparison_names_the_four_sets_in_words_with_their_meaning(browser, pages):
+    with Opened(browser, pages["several"]) as opened:
+        heads = opened.page.locator("#comparison thead button.term")
+        assert [one.inner_text().split("\n")[0].strip() for one in heads.all()][:4] == [
+            "stays, training", "erased, training", "stays, test", "erased, test",
+        ]  # fmt: skip
+        heads.first.hover()
+        assert GLOSSARY["D_r"] in opened.page.locator("#tip").inner_text()
+
+
+@needs_browser
 @pytest.mark.parametrize(
     "layers, ticks",
     [
@@ -397,7 +444,7 @@ def test_every_word_of_the_glossary_is_explained_on_the_page_and_linked_to():
     text = render([bare_audit()], rows(("finetune",)))
     assert 'href="#words"' in text and 'id="words"' in text
     assert all(f"<dt>{word}</dt>" in text for word in GLOSSARY)
-    assert f'title="{GLOSSARY["D_rt"]}"' in text
+    assert 'class="term" data-word="D_rt"' in text
 
 
 def test_report_needs_something_to_show():

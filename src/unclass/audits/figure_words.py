@@ -93,6 +93,15 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else list(names))
 
 
+def some_of(names: Sequence[str], most: int = 4) -> str:
+    """Return names as a list in words, of many the first ones and how many more there are.
+
+    >>> some_of(["3", "5", "8"]), some_of(["0", "1", "2", "3", "4", "5"])
+    ('3, 5 and 8', '0, 1, 2 and 3 more')
+    """
+    return listed(names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"])
+
+
 def named(role: str) -> str:
     """Return a role with its article where it has one."""
     return f"{role} model" if role == "original" or role.startswith("retrained") else f"control {role}"

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from unclass.audits.check import Measure, is_retrained
-from unclass.audits.figure_words import beyond, lies, listed, named
+from unclass.audits.figure_words import beyond, lies, listed, named, some_of
 from unclass.audits.next_steps import Known, next_steps
 from unclass.audits.result import Control, Outcome, Status, Verdict
 from unclass.methods import CONTROLS
@@ -101,7 +101,7 @@ def _told(
     classes: Sequence[str],
 ) -> tuple[str, Sequence[str]]:
     """Return the sentence, and the reasons that it does not give itself."""
-    those, are = listed(classes), "are" if len(classes) > 1 else "is"
+    those, are = some_of(classes), "are" if len(classes) > 1 else "is"
     if status == "failed":
         failed = _with(measures, "failed")
         harmed = bool(failed) and not any(one.kind.forgetting for one in failed)

@@ -47,7 +47,7 @@ def report(
 def _of_comparison(folder: Path, out: Path, json_: bool) -> None:
     found = Comparison.read(folder)
     with in_one_line(str(folder), "compare again", "shown"):
-        written = write_report(found.audits, out, found.rows, found.title)
+        written = write_report(found.audits, out, found.rows, found.title, found.seeds)
     if json_:
         give_json({**found.as_dict(), "out": str(written)})
         return

@@ -72,6 +72,11 @@ class Comparison:
         return f"Forgetting {' and '.join(self.forgotten)} of {self.data}"
 
     @property
+    def seeds(self) -> list[int]:
+        """The seeds of the runs."""
+        return sorted({record.seed for record in self.records})
+
+    @property
     def report(self) -> Path:
         return self.out / REPORT
 
@@ -80,8 +85,7 @@ class Comparison:
         return self.out / TABLE
 
     def __repr__(self) -> str:
-        seeds = {record.seed for record in self.records}
-        counts = {"method": len(self.rows), "seed": len(seeds), "audit": len(self.audits)}
+        counts = {"method": len(self.rows), "seed": len(self.seeds), "audit": len(self.audits)}
         told = ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())
         return f"<Comparison: {self.title}, {told}>"
 
@@ -94,7 +98,7 @@ class Comparison:
             write_text(self.table.with_suffix(f".{ending}"), text)
         for name, draw in comparison_drawings(self.out):
             write_atomically(self.out / FIGURES / f"{name}.png", partial(draw().savefig, dpi=150, format="png"))
-        return write_report(self.audits, self.report, self.rows, self.title)
+        return write_report(self.audits, self.report, self.rows, self.title, self.seeds)
 
     def to_markdown(self) -> str:
         """Return the table as Markdown; of several classes one for each, under its title, and their mean."""

@@ -10,11 +10,12 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from unclass.audits.figure_words import listed
+from unclass.audits.figure_words import some_of
 from unclass.audits.result import Audit
 from unclass.comparison.rows import Row
 from unclass.errors import InputError
 from unclass.report import wording
+from unclass.report.certificate import print_scale
 from unclass.report.chart_data import as_script_data, charts
 from unclass.report.comparison_table import first_shown, lines, subtitle
 from unclass.report.glossary import GLOSSARY
@@ -38,7 +39,8 @@ FILTERS = {
     "day": wording.day,
     "terms": terms,
     "scale": scale_of,
-    "listed": listed,
+    "some_of": some_of,
+    "print_scale": print_scale,
     "question": wording.question_of,
 }
 GLOBALS = {
@@ -53,19 +55,25 @@ GLOBALS = {
 
 
 def write_report(
-    audits: Audit | Sequence[Audit], path: Path, rows: Sequence[Row] | None = None, about: str = ""
+    audits: Audit | Sequence[Audit],
+    path: Path,
+    rows: Sequence[Row] | None = None,
+    about: str = "",
+    seeds: Sequence[int] = (),
 ) -> Path:
     """Write the page of an audit; or of several, with the rows of their comparison on top and one picked to look into.
 
     Names of classes and files are shown as text, whatever they hold; the page makes no request. `about` says what was
-    compared, where the audits do not.
+    compared, where the audits do not, and `seeds` with which seeds.
     """
     several = [audits] if isinstance(audits, Audit) else list(audits)
-    text = render(several, rows, about)
+    text = render(several, rows, about, seeds)
     return write_atomically(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
-def render(audits: Sequence[Audit], rows: Sequence[Row] | None = None, about: str = "") -> str:
+def render(
+    audits: Sequence[Audit], rows: Sequence[Row] | None = None, about: str = "", seeds: Sequence[int] = ()
+) -> str:
     """Return the page as text."""
     if not audits and not rows:
         raise InputError("a report needs an audit or the rows of a comparison; neither was given")
@@ -78,7 +86,7 @@ def render(audits: Sequence[Audit], rows: Sequence[Row] | None = None, about: st
         columns=columns(),
         first=first_shown(audits),
         about=about,
-        subtitle=subtitle(audits, rows or []),
+        subtitle=subtitle(audits, rows or [], seeds),
         words=GLOSSARY,
         style=Markup(_asset("page.css")),
         script=Markup(script),

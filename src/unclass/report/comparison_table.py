@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unclass.arguments import DEFAULT_METHOD
+from unclass.audits.figure_words import listed
 from unclass.audits.result import Audit, Outcome
 from unclass.comparison.plan import ORIGINAL, REFERENCE
 from unclass.comparison.rows import Row
@@ -47,16 +48,21 @@ def first_shown(audits: Sequence[Audit]) -> int:
     return next((place for place, audit in enumerate(audits) if audit.subject.method == DEFAULT_METHOD), 0)
 
 
-def subtitle(audits: Sequence[Audit], rows: Sequence[Row]) -> dict[str, str]:
-    """Return what was compared on what, as far as audits and rows say it."""
+def subtitle(audits: Sequence[Audit], rows: Sequence[Row], seeds: Sequence[int] = ()) -> dict[str, str]:
+    """Return what was compared on what, as far as audits and rows say it; `seeds` are those of the runs."""
     if not audits:
         return {}
     subject, runs = audits[0].subject, max((row.runs for row in rows), default=0)
     classes = dict.fromkeys(", ".join(audit.subject.forget_classes) for audit in audits)
     found = {"data": subject.data, "erased": " · ".join(classes), "when": audits[0].provenance.when}
-    seeds = sorted({audit.provenance.seed for audit in audits if audit.provenance.seed is not None})
-    of = f", audits of seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}" if seeds else ""
-    return {**found, "runs": (f"{runs} runs of each method" if runs > 1 else "one run of each method") + of}
+    audited = sorted({audit.provenance.seed for audit in audits if audit.provenance.seed is not None})
+    told = f"{runs} runs of each method" if runs > 1 else "one run of each method"
+    told += f" ({_seeds(seeds)})" if seeds else ""
+    return {**found, "runs": f"{told}, audits of {_seeds(audited)}" if audited and audited != sorted(seeds) else told}
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    return f"seed{'s' if len(seeds) > 1 else ''} {listed([str(seed) for seed in seeds])}"
 
 
 def _line(row: Row, place: int | None, audits: Sequence[Audit]) -> Line:
