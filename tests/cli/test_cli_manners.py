@@ -232,3 +232,21 @@ def test_variables_of_other_programs_do_not_turn_a_command_into_a_completion(
     monkeypatch.setenv(name, "1")
     assert run(["evaluate", "no-such.safetensors", "--data", "digits", "--class", "3"]) == 2
     assert "there is no checkpoint no-such.safetensors" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_silent(closed: str, checkpoint: str) -> None:
+    about = f"{checkpoint} --data digits --per-class 6 --class 3"
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m unclass evaluate {about} {closed}"], capture_output=True, text=True
+    )
+    assert done.returncode == 0 and not done.stderr
+    assert ("accuracy" in done.stdout) == (">&-" not in closed or closed == "2>&-")
+
+
+def test_folder_that_was_removed_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    words = f"rmdir ../gone && {sys.executable} -m unclass evaluate {tmp_path}/x --data digits --class 3"
+    done = subprocess.run(["sh", "-c", words], cwd=tmp_path / "gone", capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "error: the current folder is no longer there; change into one that is\n"

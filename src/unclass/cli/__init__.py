@@ -7,6 +7,7 @@ import traceback
 from contextlib import suppress
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -33,9 +34,9 @@ def run(arguments: list[str]) -> int:
     debug = "--debug" in arguments
     try:
         _check_out(arguments)
+        _check_place()
         code = _call(arguments)
-        if sys.stdout is not None:  # as without a console on Windows
-            sys.stdout.flush()
+        sys.stdout.flush()
         return code
     except BrokenPipeError:
         return _silent(BROKEN_PIPE)
@@ -127,6 +128,14 @@ def is_overview(arguments: list[str]) -> bool:
     """Whether no command is asked for but what there is, or the version; a shell that completes asks for more."""
     asked = [one for one in arguments if one not in EVERYWHERE]
     return not is_completing() and processes.launched() == 1 and asked in ([], ["--help"], ["--version"])
+
+
+def _check_place() -> None:
+    """Raise if the current folder was removed: libraries that look for theirs from there would end the process."""
+    try:
+        Path.cwd()
+    except OSError as error:
+        raise InputError("the current folder is no longer there; change into one that is") from error
 
 
 def _check_out(arguments: list[str]) -> None:
