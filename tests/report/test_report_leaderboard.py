@@ -67,6 +67,13 @@ def test_figures_are_means_over_classes_of_means_over_seeds(folder: Path) -> Non
     assert verdict(own) == "failed 2 of 2: accuracy on D_f after recalibration"
 
 
+def test_a_verdict_of_some_classes_alone_says_of_how_many_audits_it_is(folder: Path) -> None:
+    own = board_of(folder).standings[2]
+    assert verdict(replace(own, audits=1, verdicts={"failed": 1})).startswith("failed 1 of 1:")
+    one_class = {key: dict(list(values.items())[:1]) for key, values in own.each.items()}
+    assert verdict(replace(own, audits=1, verdicts={"failed": 1}, each=one_class)).startswith("failed:")
+
+
 def test_a_board_comes_back_from_its_file(folder: Path, tmp_path: Path) -> None:
     board = board_of(folder)
     assert read_board(board.save(tmp_path / "board.json")) == board

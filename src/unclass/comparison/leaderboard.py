@@ -68,6 +68,11 @@ class Standing:
     reasons: Mapping[str, int] = field(default_factory=dict)
     each: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
+    @property
+    def tells_audits(self) -> bool:
+        """Whether it must be told of how many audits a verdict is: of several, or of some of the classes alone."""
+        return self.audits > 1 or self.audits < max((len(values) for values in self.each.values()), default=0)
+
 
 @dataclass(frozen=True)
 class Board:

@@ -125,9 +125,8 @@ def verdict(standing: Standing) -> str:
 
 def counted(standing: Standing) -> str:
     """Return how often which verdict was given, the most frequent first."""
-    several = standing.audits > 1
     found = sorted(standing.verdicts.items(), key=lambda pair: -pair[1])
-    said = [f"{status}{f' {count} of {standing.audits}' if several else ''}" for status, count in found]
+    said = [f"{status}{f' {count} of {standing.audits}' if standing.tells_audits else ''}" for status, count in found]
     return ", ".join(said) or "–"
 
 

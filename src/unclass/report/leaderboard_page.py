@@ -65,7 +65,7 @@ def _verdict(standing: Standing) -> dict[str, Any]:
     judged = standing.method not in ROLES
     verdicts = sorted(standing.verdicts.items(), key=lambda pair: -pair[1]) if judged else []
     reasons = sorted(standing.reasons.items(), key=lambda pair: -pair[1]) if judged else []
-    return {"verdicts": verdicts, "audits": standing.audits, "reasons": reasons}
+    return {"verdicts": verdicts, "audits": standing.audits, "counted": standing.tells_audits, "reasons": reasons}
 
 
 def _correlations(board: Board) -> list[dict[str, Any]]:
