@@ -6,6 +6,7 @@ from unclass.errors import unknown
 
 GLOSSARY: dict[str, str] = {
     "accuracy": "The share of images that a model puts into the right class.",
+    "activation distance": "How far apart two models' probabilities for the same images are: 0 where they are equal.",
     "architecture": "The kind of network: which layers it has and how they are joined, without the weights.",
     "ASR": "Attack success rate, the paper's measure of privacy: the share of the forgotten images that an attacker "
     "still takes for training images. Good is not 0 but what a retrained model has.",
@@ -29,6 +30,7 @@ GLOSSARY: dict[str, str] = {
     "D_r": "The training images that stay (retain).",
     "D_rt": "Test images of the classes that stay. Accuracy on them shows whether the rest of the model is unharmed.",
     "digest": "A code computed from the bytes of a file (SHA-256): the same code, the same file.",
+    "entropy": "How unsure an answer is: 0 where all probability lies on one class, most where all classes are alike.",
     "epoch": "One round of training through all images.",
     "epsilon": "ε, how far an attack may change a pixel, where pixels go from 0 to 1.",
     "erasure request": "Somebody's demand to be forgotten, with the day by which it is due.",
@@ -40,6 +42,7 @@ GLOSSARY: dict[str, str] = {
     "weights that matter little.",
     "forget list": "A file that names single images to forget, where the rest of their class stays.",
     "forget-only": "Working with nothing but the images to forget, where all others are no longer there.",
+    "Grad-CAM": "A map of where in a picture a network finds what speaks for a class.",
     "head": "The last layer of a network. It has one row of weights for each class and turns features into logits.",
     "head-only": "A control: the head alone is trained until the class is never named. Every feature still knows it.",
     "IDI": "Information difference: how much more the layers tell about the erased class than a retrained model's "
@@ -49,6 +52,8 @@ GLOSSARY: dict[str, str] = {
     "JS divergence": "Jensen–Shannon divergence, a distance between the answers of two models, from 0 (equal) to 0.69.",
     "K": "The number of classes. Guessing is right for one image in K.",
     "ledger": "The file that keeps models in versions, erasure requests and what became of them.",
+    "likeness": "How alike the features of the erased images are in the unlearned and the original model (CKA): 1 where "
+    "nothing was forgotten before the head.",
     "limit": "The value up to which a check passes. Where it can, it comes from retrained models on the same data.",
     "linear probe": "A new head trained on the features: how much they still know of the class.",
     "logit": "A network's score for a class. The highest of an image's logits is the answer; softmax turns them into "
@@ -59,6 +64,8 @@ GLOSSARY: dict[str, str] = {
     "one of them gets right and the other does not.",
     "member": "An image that the model was trained on. A membership inference attack tells members from others.",
     "method": "A way to make a model forget, such as boundary-shift or finetune. `unclass methods` lists them.",
+    "nats": "The unit of entropy and of divergences, with natural logarithms.",
+    "nearest class mean": "Giving an image the class whose mean features are nearest to its own, without the head.",
     "neighbour-class attack": "Telling training images of the erased class from its test images by what the model "
     "says of the nearest classes.",
     "noise band": "How far retrained models with different seeds are apart. Closer than that is no difference.",
@@ -89,12 +96,16 @@ GLOSSARY: dict[str, str] = {
     "shadow model": "A further model trained so that an attack can learn what members look like.",
     "speed-up": "How many times faster a method was than retraining in the same run.",
     "stem": "The layers of a network before the tail. Boundary Shift leaves them as they are.",
+    "t-SNE": "A drawing of many numbers in two dimensions: what is near stays near, far distances mean little.",
     "tail": "The last layers of a network, which Boundary Shift trains: at most a tenth of the work.",
     "temperature": "τ, by which logits are divided before softmax. Below 1 it makes answers more certain.",
+    "TPR at 1 % FPR": "The share of training images that an attack names while it takes one in a hundred others for one.",
     "U-LiRA": "A likelihood-ratio attack on unlearning with shadow models; strong and slow.",
     "unlearned": "The model after a method has made it forget.",
     "updates": "What each training step added to the weights. Amnesiac Unlearning needs them recorded in training.",
     "verdict": "What an audit ends in: passed, failed, or undecided with the reason.",
+    "ZRF": "Zero-retrain forgetting: how near the answers on D_f are to those of an untrained network, which stands in "
+    "for a retrained one.",
 }
 
 INTRODUCTION = """# Glossary

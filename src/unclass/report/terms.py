@@ -8,10 +8,11 @@ from unclass.report.glossary import GLOSSARY
 
 # Words that a reader may stumble over; the others explain themselves where they stand.
 MARKED = (
-    "accuracy", "ASR", "AUC", "batch norm", "CKA", "control", "D_f", "D_ft", "D_r", "D_rt", "features", "head",
-    "head-only", "IDI", "interval", "JS divergence", "limit", "linear probe", "logit mask", "McNemar test", "member",
+    "accuracy", "activation distance", "ASR", "AUC", "batch norm", "CKA", "control", "D_f", "D_ft", "D_r", "D_rt",
+    "digest", "entropy", "features", "Grad-CAM", "head", "head-only", "IDI", "interval", "JS divergence", "likeness",
+    "limit", "linear probe", "logit mask", "McNemar test", "member", "nats", "nearest class mean",
     "neighbour-class attack", "noise band", "own logit", "population attack", "prototype attack", "recalibration",
-    "relearning", "retrained", "RMIA", "self-check", "speed-up", "U-LiRA",
+    "relearning", "retrained", "RMIA", "self-check", "speed-up", "t-SNE", "TPR at 1 % FPR", "U-LiRA", "ZRF",
 )  # fmt: skip
 KNOWN = {re.sub(r"[\s-]", " ", word).lower(): word for word in MARKED if word in GLOSSARY}
 LONGEST_FIRST = sorted(KNOWN, key=len, reverse=True)
