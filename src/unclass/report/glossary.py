@@ -52,8 +52,8 @@ GLOSSARY: dict[str, str] = {
     "JS divergence": "Jensen–Shannon divergence, a distance between the answers of two models, from 0 (equal) to 0.69.",
     "K": "The number of classes. Guessing is right for one image in K.",
     "ledger": "The file that keeps models in versions, erasure requests and what became of them.",
-    "likeness": "How alike the features of the erased images are in the unlearned and the original model (CKA): 1 where "
-    "nothing was forgotten before the head.",
+    "likeness": "How alike the features of the erased images are in the unlearned and the original model (CKA): 1 "
+    "where nothing was forgotten before the head.",
     "limit": "The value up to which a check passes. Where it can, it comes from retrained models on the same data.",
     "linear probe": "A new head trained on the features: how much they still know of the class.",
     "logit": "A network's score for a class. The highest of an image's logits is the answer; softmax turns them into "
@@ -99,7 +99,7 @@ GLOSSARY: dict[str, str] = {
     "t-SNE": "A drawing of many numbers in two dimensions: what is near stays near, far distances mean little.",
     "tail": "The last layers of a network, which Boundary Shift trains: at most a tenth of the work.",
     "temperature": "τ, by which logits are divided before softmax. Below 1 it makes answers more certain.",
-    "TPR at 1 % FPR": "The share of training images that an attack names while it takes one in a hundred others for one.",
+    "TPR at 1 % FPR": "The share of training images that an attack names while one in a hundred others is named too.",
     "U-LiRA": "A likelihood-ratio attack on unlearning with shadow models; strong and slow.",
     "unlearned": "The model after a method has made it forget.",
     "updates": "What each training step added to the weights. Amnesiac Unlearning needs them recorded in training.",
