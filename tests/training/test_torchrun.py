@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -29,7 +30,7 @@ OPTIONS = "--precision float32 --batch-size 7 --method boundary-shrink --set epo
 ONE_MODEL = [
     ["forget", "model.safetensors", *SMALL, *OPTIONS.split(), "--out", "new.safetensors"],
     ["evaluate", "new.safetensors", *SMALL, "--json"],
-    ["audit", "new.safetensors", "--original", "model.safetensors", *SMALL, "--out", "audit"],
+    ["audit", "new.safetensors", "--original", "model.safetensors", *SMALL, "--precision", "float32", "--out", "audit"],
 ]
 QUICK = "--model-set width=4 --set epochs=1 --per-class 20 --workers 0 --precision float32 --out compared"
 COMPARE = ["compare", "digits", "--class", "3", "--methods", "logit-mask", *QUICK.split()]
@@ -61,6 +62,11 @@ def records(place, name):
     return [json.loads((place / count / name).read_text(encoding="utf-8")) for count in ("one", "two")]
 
 
+def untimed(verdict):
+    """What is said without how long something took, which the next steps tell and which a busy machine changes."""
+    return re.sub(r"about \d+ (seconds|minutes|hours)", "about as long", json.dumps(verdict))
+
+
 def test_two_processes_forget_as_one_does(both):
     one, two = records(both[0], "new.json")
     assert two["scores"] == pytest.approx(one["scores"], abs=1e-6)
@@ -78,7 +84,7 @@ def test_two_processes_evaluate_as_one_does_and_print_once(both):
 
 def test_two_processes_audit_as_one_does(both):
     one, two = records(both[0], "audit/audit.json")
-    assert two["verdict"] == one["verdict"]
+    assert untimed(two["verdict"]) == untimed(one["verdict"])
     assert [check["name"] for check in two["checks"]] == [check["name"] for check in one["checks"]]
     for first, second in zip(one["checks"], two["checks"], strict=True):
         known = {role: value for role, value in first["values"].items() if value is not None}

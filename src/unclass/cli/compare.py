@@ -1,6 +1,7 @@
 """unclass compare and unclass demo."""
 
 import shutil
+from collections.abc import Collection
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -25,6 +26,7 @@ DEMO_CLASS = "3"
 @o.taking(grid=grid_options, data_options=o.data_options, engine=o.engine_options)
 def compare(
     *,
+    context: typer.Context,
     grid: Grid,
     data_options: DataOptions,
     engine: Engine,
@@ -62,9 +64,10 @@ def compare(
     ] = None,
     json_: o.Json = False,
 ) -> int:
-    """Run methods × classes × seeds beside retraining, and print mean ± spread. Goes on where it was when run again.
+    """Run methods side by side, over classes and seeds.
 
-    Any number of these commands, on any machines, may work on one folder at the same time.
+    Prints mean ± spread beside retraining, audits each method, and goes on where it was when run again. Any number of
+    these commands, on any machines, may work on one folder at the same time.
 
     Example: unclass compare cifar10 --class deer --class cat --methods boundary-shrink@authors,finetune --seeds 0,1,2
     """
@@ -73,6 +76,7 @@ def compare(
 
     written = {} if plan is None else read_plan(plan)
     name = model or written.get("model") or DEFAULT_MODELS.get(data or written.get("data", ""), "resnet-18")
+    said = _said(context)
     found = run_compare(
         data, classes or None, o.names(methods) if methods else None,
         plan=plan, seeds=_seeds(seeds), unlearn_seeds=_seeds(unlearn_seeds), together=together or None, model=model,
@@ -80,8 +84,8 @@ def compare(
         originals=original or None, retrained=retrained or None, out=out, batch_size=batch_size, audited=audit,
         jobs=grid.jobs, threads=grid.threads, cluster=grid.cluster,
         cluster_options={**written.get("cluster_options", {}), **grid.options} or None,
-        engine=o.with_progress(_over(written.get("engine"), engine, Engine()), json_),
-        data_options=o.with_tracker(_over(written.get("data_options"), data_options, DataOptions()), json_), tell=tell,
+        engine=o.with_progress(_over(written.get("engine"), engine, said), json_),
+        data_options=o.with_tracker(_over(written.get("data_options"), data_options, said), json_), tell=tell,
     )  # fmt: skip
     return show(found, json_)
 
@@ -89,13 +93,18 @@ def compare(
 Options = TypeVar("Options", DataOptions, Engine)
 
 
-def _over(written: Options | None, given: Options, usual: Options) -> Options:
-    """Return what a plan file says, and over it what the command line says otherwise than usual."""
+def _said(context: typer.Context) -> set[str]:
+    """Return the names of what the command line says, in the words of the options' classes."""
+    names = {"compile_": "compile", "max_steps": "budget", "max_seconds": "budget", "class_names": "classes"}
+    given = {name for name in context.params if str(context.get_parameter_source(name)).endswith("COMMANDLINE")}
+    return {names.get(name, name) for name in given}
+
+
+def _over(written: Options | None, given: Options, said: Collection[str]) -> Options:
+    """Return what a plan file says, and over it what the command line says."""
     if written is None:
         return given
-    names = [one.name for one in fields(usual) if one.init and one.name != "progress"]
-    changed = {name: getattr(given, name) for name in names if getattr(given, name) != getattr(usual, name)}
-    return replace(written, **changed)
+    return replace(written, **{one.name: getattr(given, one.name) for one in fields(given) if one.name in said})
 
 
 def _seeds(text: str | None) -> list[int] | None:
@@ -107,7 +116,9 @@ def demo(
     force: o.Force = False,
     json_: o.Json = False,
 ) -> int:
-    """Forget a digit with the paper's methods, ours and two controls, beside retraining. No download; a minute or two.
+    """Forget a digit with many methods, beside retraining.
+
+    The paper's methods, ours and two controls. No download; a minute or two.
 
     Example: unclass demo
     """
