@@ -55,8 +55,11 @@ def run(arguments: list[str]) -> int:
             _silent(0)  # it may have been standard output that is full
         try:
             return _bad_input(explain(error), debug)
-        except MemoryError:  # not even for saying it
-            os.write(2, b"error: there is not enough memory; use fewer or smaller images, or a smaller network\n")
+        except Exception:  # not even memory for saying it, or a library that is broken
+            what = (
+                f"error: {type(error).__name__}: {' '.join(str(error).split())[:200]}; there may be too little memory\n"
+            )
+            os.write(2, what.encode("utf-8", "backslashreplace"))
             return 2
 
 

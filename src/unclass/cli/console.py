@@ -70,8 +70,12 @@ def as_options(message: str) -> str:
         return message
     from unclass.cli import command_line  # the commands print by this file
 
+    try:
+        commands = command_line().commands.values()
+    except (ImportError, MemoryError):  # this may be what the message is about
+        return message
     names: dict[str, str] = {}
-    for command in command_line().commands.values():
+    for command in commands:
         for option in [one for one in command.params if one.param_type_name == "option"]:
             names.setdefault(option.name.rstrip("_"), option.opts[-1])
             for without in option.secondary_opts:

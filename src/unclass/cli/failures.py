@@ -7,14 +7,23 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import unclass
-from unclass.data.sets.download import cache_folder
+from unclass.errors import InputError
+from unclass.storage import cache_folder
 
 KEPT = 20
-_NO_MEMORY = ("not enough memory", "can't allocate memory", "out of memory", "Unable to allocate", "create a primitive")
+_NO_MEMORY = (
+    "failed to map segment",
+    "not enough memory",
+    "can't allocate memory",
+    "out of memory",
+    "Unable to allocate",
+    "create a primitive",
+)
 
 
 def explain(error: BaseException) -> str:
@@ -39,7 +48,7 @@ def explain(error: BaseException) -> str:
 def is_memory(error: BaseException) -> bool:
     """Whether an error says that memory ran out, as Python, NumPy or torch put it."""
     return isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError) and any(words in str(error) for words in _NO_MEMORY)
+        isinstance(error, RuntimeError | ImportError) and any(words in str(error) for words in _NO_MEMORY)
     )
 
 
@@ -48,7 +57,7 @@ def write_log(error: BaseException) -> Path:
     about = f"unclass {unclass.__version__}, Python {platform.python_version()}, {platform.platform()}"
     story = "".join(traceback.format_exception(error))
     text = f"{about}\n{' '.join(sys.argv)}\n\n{story}"
-    for folder in (cache_folder() / "errors", Path(tempfile.gettempdir())):
+    for folder in _places():
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             name = f"unclass-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
@@ -58,6 +67,13 @@ def write_log(error: BaseException) -> Path:
             _keep_the_last(folder)
             return folder / name
     return Path(os.devnull)
+
+
+def _places() -> Iterator[Path]:
+    """Yield the folders that a log may go into, the best first."""
+    with suppress(InputError):  # who has no home has the other one
+        yield cache_folder() / "errors"
+    yield Path(tempfile.gettempdir())
 
 
 def _keep_the_last(folder: Path) -> None:

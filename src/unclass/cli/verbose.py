@@ -7,7 +7,7 @@ import torch
 
 import unclass
 from unclass.cli.console import set_loudness
-from unclass.data.sets.download import cache_folder
+from unclass.storage import cache_folder
 
 _log = logging.getLogger(__name__)
 

@@ -1,5 +1,6 @@
 """Writing files so that a command leaves the old ones or the new ones, never a mixture or half of one."""
 
+from unclass.storage.cache import cache_folder
 from unclass.storage.files import outlives, sha256, write_atomically, write_json, write_text
 from unclass.storage.journal import settle
 from unclass.storage.lock import Held, Lock
@@ -23,6 +24,7 @@ __all__ = [
     "Held",
     "Lock",
     "Output",
+    "cache_folder",
     "check_folder",
     "check_own_digest",
     "check_target",

@@ -5,7 +5,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from unclass.data.sets.download import CHUNK, cache_folder, download
+from unclass.data.sets.download import CHUNK, download
 from unclass.errors import InputError
 
 CONTENT = bytes(range(256)) * 10_000
@@ -105,11 +105,3 @@ def test_progress_counts_megabytes_from_where_it_resumes(server, tmp_path):
     (tmp_path / "file.gz.part").write_bytes(CONTENT[: CHUNK + 5])
     download(f"{server.url}/file", tmp_path / "file.gz", MD5, track)
     assert seen == [("downloading file.gz (MB)", 3, 1)]
-
-
-def test_cache_folder_is_the_one_named_in_the_environment(monkeypatch, tmp_path):
-    monkeypatch.setenv("UNCLASS_CACHE", str(tmp_path))
-    assert cache_folder() == tmp_path
-    monkeypatch.delenv("UNCLASS_CACHE")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / ".cache" / "unclass"

@@ -14,9 +14,9 @@ import torch
 from unclass.border.safe_pickle import read_arrays
 from unclass.data.images import ImageData, ImageSet
 from unclass.data.options import DataOptions
-from unclass.data.sets.download import cache_folder, download
+from unclass.data.sets.download import download
 from unclass.errors import InputError
-from unclass.storage import require_space
+from unclass.storage import cache_folder, require_space
 
 URL = "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"
 MD5 = "c58f30108f718f92721af3b95e74349a"

@@ -1,7 +1,6 @@
 """Fetching a data set from its own site: resumed where it broke off, checked, and moved into place when complete."""
 
 import hashlib
-import os
 from collections.abc import Iterator
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
@@ -10,16 +9,10 @@ from urllib.request import Request, urlopen
 
 from unclass.errors import InputError
 from unclass.progress import Tracker, silent
-from unclass.storage import require_space, user_path
+from unclass.storage import require_space
 
 CHUNK = 1 << 20
 RANGE_NOT_SATISFIABLE = 416
-
-
-def cache_folder() -> Path:
-    """Return where downloaded data sets are kept: $UNCLASS_CACHE, or ~/.cache/unclass."""
-    given = os.environ.get("UNCLASS_CACHE")
-    return user_path(given) if given else Path.home() / ".cache" / "unclass"
 
 
 def download(url: str, path: Path, md5: str, progress: Tracker = silent) -> Path:

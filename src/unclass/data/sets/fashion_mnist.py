@@ -10,8 +10,9 @@ from torch import Tensor
 
 from unclass.data.images import ImageData, ImageSet
 from unclass.data.options import DataOptions
-from unclass.data.sets.download import cache_folder, download
+from unclass.data.sets.download import download
 from unclass.errors import InputError
+from unclass.storage import cache_folder
 
 CLASSES = (
     "T-shirt/top",
