@@ -127,6 +127,13 @@ def test_pillow_images_and_bytes_are_pixels():
         assert x[0, 0, 0, 0].item() == pytest.approx(0.2)
 
 
+def test_pillow_images_of_sixteen_bits_are_no_plain_white():
+    grey = Listed(lambda place: (Image.fromarray(np.full((4, 4), 257 * 51, "uint16")), place % 2))
+    assert image_data(grey).train.read(torch.arange(2)).unique().tolist() == [51]
+    with pytest.raises(InputError, match="mode F"):
+        image_data(Listed(lambda place: (Image.new("F", (4, 4)), 0)))
+
+
 def test_training_and_test_images_share_the_names():
     data = image_data(TensorDataset(X[:9], Y[:9]), TensorDataset(X[9:], Y[9:]), ["cat", "dog", "emu"])
     assert (data.classes, read(data.test)) == (("cat", "dog", "emu"), [9, 10, 11])

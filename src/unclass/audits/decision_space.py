@@ -50,6 +50,8 @@ def embed(features: dict[str, Tensor], seed: int) -> dict[str, tuple[tuple[float
     from sklearn.manifold import TSNE
 
     stacked = torch.cat(list(features.values())).double().numpy()
+    if (stacked == stacked[0]).all():  # one point: t-SNE would divide by nothing, and end the process
+        return {role: ((0.0, 0.0),) * len(one) for role, one in features.items()}
     reduced = PCA(min(COMPONENTS, *stacked.shape), random_state=seed).fit_transform(stacked)
     perplexity = min(30.0, (len(stacked) - 1) / 3)
     points = TSNE(2, perplexity=perplexity, init="pca", random_state=seed, max_iter=STEPS).fit_transform(reduced)

@@ -75,7 +75,7 @@ class Alike:
 def alike(one: Observation, other: Observation) -> Alike | None:
     """Return the debiased linear CKA of the penultimate features of the class's images; None with fewer than eight.
 
-    The interval is the jackknife's over blocks of images, with Student's t: few blocks do not know their own noise.
+    Features that are the same for every image are like nothing, so that there is None of them too. The interval is the jackknife's over blocks of images, with Student's t: few blocks do not know their own noise.
     """
     features = [torch.cat([seen.features[name][:MOST] for name in ("forget_test", "forget")]) for seen in (one, other)]
     count = min(map(len, features))
@@ -86,6 +86,8 @@ def alike(one: Observation, other: Observation) -> Alike | None:
     blocks = torch.arange(count) % min(BLOCKS, count // LEAST)
     kept = [torch.nonzero(blocks != block).flatten() for block in blocks.unique()]
     left = torch.tensor([debiased_cka_of(*(kernel[rows][:, rows] for kernel in kernels)) for rows in kept])
+    if not left.isfinite().all() or value != value:
+        return None
     deviation = float(((len(left) - 1) / len(left) * (left - left.mean()).square().sum()).sqrt())
     low, high = student_interval(value, deviation, len(left) - 1)
     return Alike(value, (low, min(1.0, high)), count)

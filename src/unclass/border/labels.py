@@ -10,8 +10,7 @@ _LONGEST_INDEX = 15
 def find_class(classes: Sequence[str], label: str | int, where: str) -> int:
     """Return the index of a class given by name or index: text is a name first, a number an index.
 
-    Where all names are numbers, text is nothing but a name. A number that is also the name of another class is refused:
-    it may have been meant either way.
+    A number that is also the name of another class is refused: it may have been meant either way.
     """
     named = str(label) in classes
     if named and isinstance(label, int) and label < len(classes) and classes[label] != str(label):
@@ -21,8 +20,7 @@ def find_class(classes: Sequence[str], label: str | int, where: str) -> int:
         )
     if named:
         return classes.index(str(label))
-    numbered = isinstance(label, str) and all(map(is_index, classes))  # then a number as text is a name
-    if is_index(str(label)) and int(label) < len(classes) and not numbered:
+    if is_index(str(label)) and int(label) < len(classes):
         return int(label)
     raise unknown("class", label, classes, where)
 

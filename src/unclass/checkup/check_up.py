@@ -98,7 +98,10 @@ def check_up(model: nn.Module, data: ImageData, intent: Intent, engine: Engine) 
     except InputError as error:
         return [*findings, why_refused(model, data, intent.head, error, engine)]
     method = method_for(model, data, intent.method, intent.preset, dict(intent.options))
-    sample = draw(data)
+    try:
+        sample = draw(data)
+    except InputError as error:
+        return [*findings, refused("images", error)]
     findings += [check_reading(sample, intent.skip_bad), check_shape(work, data)]
     if not len(sample):
         return findings

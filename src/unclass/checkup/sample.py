@@ -76,6 +76,8 @@ def draw(data: ImageData) -> Sample:
         except InputError as error:
             unread.append(str(error).split(" cannot be read")[0])
     seconds = (time.perf_counter() - began) / max(1, len(images))
+    if len({picture.shape for picture in pictures}) > 1:
+        raise InputError("images are of different sizes; let the transform make them equal")
     x = torch.cat(pictures) if pictures else torch.zeros(0, *images.shape)
     pixels = not x.is_floating_point()
     y = images.labels[torch.tensor(good_rows, dtype=torch.long)]

@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from unclass.data.pictures import UNREADABLE
+from unclass.data.pictures import UNREADABLE, in_bytes
 from unclass.errors import InputError
 
 IMAGE_KEYS = ("pixel_values", "image", "images", "img", "x", "inputs")
@@ -102,6 +102,9 @@ def pair_of(item: Any) -> tuple[Any, Any]:
 def as_picture(image: Any) -> Tensor:
     """Return an image as C × H × W: numbers as they are, a Pillow image as bytes."""
     if isinstance(image, Image.Image):
+        if image.mode == "F":
+            raise InputError("an image is a Pillow image of floating point (mode F); let the transform make a tensor")
+        image = in_bytes(image)
         pixels = torch.from_numpy(np.array(image if image.mode in ("L", "RGB") else image.convert("RGB")))
         return pixels[None] if pixels.dim() == 2 else pixels.permute(2, 0, 1)
     try:

@@ -95,12 +95,17 @@ def open_picture(file: Path | BinaryIO) -> Image.Image:
 def decode(image: Image.Image, shape: Shape) -> Tensor:
     """Return a picture as uint8 of this shape: turned upright, scaled to cover it, centre cropped, grey or colour."""
     channels, height, width = shape
-    upright = ImageOps.exif_transpose(image)
-    if upright.mode.startswith("I"):  # 16-bit grey, which Pillow would turn into plain white
-        upright = Image.fromarray((np.asarray(upright) // 257).clip(0, 255).astype(np.uint8))
+    upright = in_bytes(ImageOps.exif_transpose(image))
     fitted = ImageOps.fit(upright.convert("L" if channels == 1 else "RGB"), (width, height), Image.Resampling.BILINEAR)
     pixels = torch.from_numpy(np.array(fitted))
     return pixels[None] if channels == 1 else pixels.permute(2, 0, 1).contiguous()
+
+
+def in_bytes(image: Image.Image) -> Image.Image:
+    """Return 16-bit grey as grey of 8 bits: Pillow would turn it into plain white. Any other picture as it is."""
+    if not image.mode.startswith("I"):
+        return image
+    return Image.fromarray((np.asarray(image) // 257).clip(0, 255).astype(np.uint8))
 
 
 class Decoded:
