@@ -75,7 +75,8 @@ class Alike:
 def alike(one: Observation, other: Observation) -> Alike | None:
     """Return the debiased linear CKA of the penultimate features of the class's images; None with fewer than eight.
 
-    Features that are the same for every image are like nothing, so that there is None of them too. The interval is the jackknife's over blocks of images, with Student's t: few blocks do not know their own noise.
+    Features that are the same for every image are like nothing, so that there is None of them too. The interval is the
+    jackknife's over blocks of images, with Student's t: few blocks do not know their own noise.
     """
     features = [torch.cat([seen.features[name][:MOST] for name in ("forget_test", "forget")]) for seen in (one, other)]
     count = min(map(len, features))
