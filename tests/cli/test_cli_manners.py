@@ -218,7 +218,7 @@ def test_what_the_command_takes_is_no_option_of_a_method(name: str, checkpoint: 
 
 
 def test_names_kept_for_commands_are_those_that_verbs_take() -> None:
-    from unclass.cli.options import _NO_METHODS_OPTIONS
+    from unclass.cli.texts import _NO_METHODS_OPTIONS
 
     for verb in (unclass.forget, unclass.doctor, unclass.train):
         taken = {name for name, one in signature(verb).parameters.items() if one.kind is not one.VAR_KEYWORD}

@@ -38,3 +38,10 @@ def test_the_overview_lists_every_command(capsys: pytest.CaptureFixture[str]) ->
     assert run(["--help"]) == 0
     text = capsys.readouterr().out
     assert all(f"  {name} " in text for name in COMMANDS)
+
+
+def test_the_overview_says_of_each_command_a_whole_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    lines = capsys.readouterr().out.split("Commands:")[1].splitlines()
+    assert not [line for line in lines if line.strip() and not line.endswith((".", "?"))]
+    assert not [line for line in lines if line.endswith("...")]

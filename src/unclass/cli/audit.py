@@ -27,14 +27,17 @@ def audit(
     classes: o.Classes,
     out: Annotated[Path, typer.Option(help="Folder for audit.json and report.html.")] = Path("unclass-audit"),
     retrained: Annotated[
-        list[Path], typer.Option(help="Checkpoint retrained without the class; several for the noise between them.")
+        list[Path],
+        typer.Option(help="Model trained again without the class, to compare with; twice or more is better."),
     ] = [],
-    shadow: Annotated[int, typer.Option(help="Train so many shadow models for U-LiRA: slow.", min=0)] = 0,
+    shadow: Annotated[
+        int, typer.Option(help="Train so many shadow models for one more attack, U-LiRA: slow.", min=0)
+    ] = 0,
     shadow_minutes: Annotated[
-        float, typer.Option(help="Train as many shadow models for U-LiRA as fit into this time.", min=0.0)
+        float, typer.Option(help="Train as many shadow models for U-LiRA as fit into so many minutes.", min=0.0)
     ] = 0.0,
     shadow_models: Annotated[
-        list[Path], typer.Option(help="Shadow checkpoints, unlearned alike; --retrained are the other side.")
+        list[Path], typer.Option(help="Shadow models that forgot the class in the same way, for U-LiRA.")
     ] = [],
     with_pictures: Annotated[
         bool,
@@ -44,9 +47,10 @@ def audit(
     seed: o.Seed = 0,
     json_: o.Json = False,
 ) -> int:
-    """Is the class gone, and is the rest unharmed? Exit code 0: passed; 1: failed or undecided; 2: bad input.
+    """Ask whether the class is gone and the rest unharmed.
 
-    Exit code 3: passed the checks that need no retrained model, and none was given.
+    Exit code 0: passed. 1: failed or undecided. 2: bad input. 3: passed the checks that need no retrained model, and
+    none was given.
 
     Example: unclass audit no-deer.safetensors --original all-cnn.safetensors --data cifar10 --class deer --out audit
     """

@@ -47,7 +47,7 @@ def bench(
     batch_size: o.BatchSize = 64,
     json_: o.Json = False,
 ) -> None:
-    """Time the boundary methods beside retraining on this machine, in one table.
+    """Time methods beside retraining on this machine.
 
     Example: unclass bench cifar10 --original all-cnn.safetensors --out bench
     """

@@ -38,9 +38,10 @@ def erase(
     operator: Operator = None,
     json_: o.Json = False,
 ) -> int:
-    """Do what a request asks for: forget, audit, write the evidence, put the new version into service.
+    """Do what a request asks for, from forgetting to evidence.
 
-    Interrupted at any moment, the same command goes on. Exit code 1: the audit did not pass, the old version stays.
+    It forgets, audits, writes the evidence and puts the new version into service. Interrupted at any moment, the same
+    command goes on. Exit code 1: the audit did not pass, the old version stays.
 
     Example: unclass erase R-1 --signing-key signing.pem
     """

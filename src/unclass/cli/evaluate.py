@@ -22,9 +22,12 @@ def evaluate(
     forget_list: o.ForgetList = None,
     json_: o.Json = False,
 ) -> None:
-    """Print the four accuracies of the paper and the attack success rate.
+    """Measure how well a model knows a class, and the others.
+
+    Prints the four accuracies of the paper and the attack success rate.
 
     Example: unclass evaluate no-deer.safetensors --data cifar10 --class deer
+
     From elsewhere: unclass evaluate --model timm:resnet18 --weights no-cat.pt --data folder:photos --class cat
     """
     scores = run_evaluate(

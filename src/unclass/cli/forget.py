@@ -35,13 +35,13 @@ def forget(
     ] = None,
     export: o.Export = None,
     rename_class: Annotated[
-        str | None, typer.Option(help="Put this name in place of the class's into what is written.", show_default=False)
+        str | None, typer.Option(help="Name to write in place of the forgotten class's.", show_default=False)
     ] = None,
     method: o.MethodName = DEFAULT_METHOD,
     preset: o.PresetName = None,
     set_: o.Set = [],
     retain_sample: Annotated[
-        int | None, typer.Option(help="Methods that read D_r, or may: so many images of it are enough.", min=0)
+        int | None, typer.Option(help="Read so many of the images that stay (D_r), where the method reads any.", min=0)
     ] = None,
     evaluate: Annotated[bool, typer.Option(help="Also compute the accuracies and the attack success rate.")] = True,
     seed: o.Seed = 0,
@@ -53,6 +53,7 @@ def forget(
     """Make a trained model forget a class. The given checkpoint stays as it is; the new one has the same keys.
 
     Example: unclass forget all-cnn.safetensors --data cifar10 --class deer --out no-deer.safetensors
+
     From elsewhere: unclass forget --model timm:resnet18 --weights model.pt --data folder:photos --class cat
     """
     path = o.weights_of(checkpoint, weights, opening)

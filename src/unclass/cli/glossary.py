@@ -14,7 +14,9 @@ def glossary(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the page docs/glossary.md.")] = False,
     json_: o.Json = False,
 ) -> None:
-    """Explain the words of tables and reports: D_r, D_f, D_rt, D_ft, ASR, head, card and the others.
+    """Explain the words of tables and reports.
+
+    D_r, D_f, D_rt, D_ft, ASR, head, card and the others: all of them, or the one that is named.
 
     Example: unclass glossary ASR
     """

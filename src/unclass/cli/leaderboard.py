@@ -22,9 +22,10 @@ def leaderboard(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit code 1 if a page is stale.")] = False,
     json_: o.Json = False,
 ) -> int:
-    """Rank methods by every figure that records and audits hold, with the verdicts and their reasons.
+    """Rank methods by all that records and audits hold.
 
-    Leaderboards of one data set and network over different classes become one.
+    Verdicts and their reasons stand beside the figures. Leaderboards of one data set and network over different classes
+    become one.
 
     Example: unclass leaderboard unclass-compare --out leaderboard.md --out leaderboard.html
     """

@@ -37,7 +37,7 @@ def limits(
     seed: o.Seed = 0,
     json_: o.Json = False,
 ) -> None:
-    """How often are the audit's checks wrong? Judged on originals, retrained models and controls alone.
+    """Show how often the audit's checks are wrong. Judged on originals, retrained models and controls alone.
 
     Example: unclass limits --original o.safetensors --retrained r.safetensors --data digits --class 3 --out digits.json
     """

@@ -14,7 +14,7 @@ from unclass.models import MODELS, SPECS
 
 
 def list_(json_: o.Json = False) -> None:
-    """List methods with their options and presets, and what --data and --model may be.
+    """List methods, and what --data and --model may be.
 
     Example: unclass list
     """

@@ -22,10 +22,11 @@ COLUMNS = {"method": 18, "what it does": 46, "reads": 16, "cost": 24, "from retr
 
 
 def methods(name: Name = None, have: HaveOption = None, json_: o.Json = False) -> None:
-    """Explain each method: what it reads, what it cost and how close it came to retraining in the reference runs.
+    """Explain each method, and what was measured of it.
 
-    With a name: that method alone, with a line for each of its options. With --have: a line for each method that
-    works with what you hold.
+    That is what it reads, what it cost and how close it came to retraining in the reference runs. With a name: that
+    method alone, with a line for each of its options. With --have: a line for each method that works with what you
+    hold.
 
     Example: unclass methods --have forget
     """

@@ -1,7 +1,6 @@
 """Options that several commands share, each explained once."""
 
 import inspect
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
@@ -16,11 +15,16 @@ from unclass.border.bounds import MOST_IMAGES_IN_A_BATCH, MOST_SEED
 from unclass.cli.plain_options import Classes as Classes
 from unclass.cli.plain_options import Force as Force
 from unclass.cli.plain_options import Json as Json
+from unclass.cli.texts import assignments as assignments
+from unclass.cli.texts import floats
+from unclass.cli.texts import method_options as method_options
+from unclass.cli.texts import model_options as model_options
+from unclass.cli.texts import names as names
+from unclass.cli.texts import numbers as numbers
 from unclass.data import DATA, OWN, DataOptions
 from unclass.data.classes import read_class_names
 from unclass.errors import InputError
 from unclass.methods import METHODS
-from unclass.methods.configure import check_value, convert
 from unclass.metrics import Evaluation
 from unclass.models import MODELS, SPECS, Opening
 from unclass.progress import show, silent
@@ -31,31 +35,33 @@ DATA_HELP = (
     f"Data set: {', '.join(DATA)}; or your own: {', '.join(OWN)}. "
     "A folder holds train/CLASS/* and test/CLASS/*, or CLASS/*."
 )
-_NO_METHODS_OPTIONS = {
-    "model", "data", "classes", "method", "preset", "seed", "batch_size", "engine", "device", "head", "forget_only",
-    "forget_list", "data_options", "opening", "evaluated", "out", "export", "rename_class", "force", "tell",
-    "model_options", "record_updates", "record_class", "precision", "ledger",
-}  # fmt: skip
 _DATA, _MODEL, _ENGINE = "Data", "Model", "Computing"
 
 Checkpoint = Annotated[Path | None, typer.Argument(help="Checkpoint of the trained model.", show_default=False)]
 Data = Annotated[str, typer.Option("--data", help=DATA_HELP, show_default=False)]
 Root = Annotated[Path | None, typer.Option(help="Folder that holds the data set.", rich_help_panel=_DATA)]
 Size = Annotated[int | None, typer.Option(help="Scale and crop pictures to this many pixels.", rich_help_panel=_DATA)]
-People = Annotated[int, typer.Option(help="vggface2: how many people.", rich_help_panel=_DATA)]
+People = Annotated[int, typer.Option(help="How many people of vggface2.", rich_help_panel=_DATA)]
 PerClass = Annotated[
     int | None, typer.Option(help="Use at most this many training images of each class.", rich_help_panel=_DATA)
 ]
 Validation = Annotated[
     float,
     typer.Option(
-        help="Judge by this share of the training images, held back, not by test images.", rich_help_panel=_DATA
+        help="Hold back this share of the training images and judge by them, not by the test images.",
+        rich_help_panel=_DATA,
     ),
 ]
-SplitSeed = Annotated[int, typer.Option(help="Seed of people and of train/test splits.", rich_help_panel=_DATA)]
+SplitSeed = Annotated[
+    int, typer.Option(help="Seed by which people are drawn and test pictures are held out.", rich_help_panel=_DATA)
+]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip images that cannot be read.", rich_help_panel=_DATA)]
-ImageColumn = Annotated[str | None, typer.Option(help="Column of images in a list.", rich_help_panel=_DATA)]
-LabelColumn = Annotated[str | None, typer.Option(help="Column of labels in a list.", rich_help_panel=_DATA)]
+ImageColumn = Annotated[
+    str | None, typer.Option(help="Column of a table that names the pictures.", rich_help_panel=_DATA)
+]
+LabelColumn = Annotated[
+    str | None, typer.Option(help="Column of a table that holds the classes.", rich_help_panel=_DATA)
+]
 ClassNames = Annotated[
     Path | None,
     typer.Option(
@@ -65,7 +71,9 @@ ClassNames = Annotated[
         rich_help_panel=_DATA,
     ),
 ]
-Workers = Annotated[int, typer.Option(help="Processes that decode streamed images.", rich_help_panel=_DATA)]
+Workers = Annotated[
+    int, typer.Option(help="Processes that open pictures where they do not all fit into memory.", rich_help_panel=_DATA)
+]
 
 ForgetOnly = Annotated[
     bool, typer.Option("--forget-only", help="The data holds nothing but the images to forget; CLASS/*, or one class.")
@@ -110,9 +118,12 @@ Mean = Annotated[
         rich_help_panel=_MODEL,
     ),
 ]
-Std = Annotated[str | None, typer.Option(help="Standard deviation, likewise.", rich_help_panel=_MODEL)]
+Std = Annotated[str | None, typer.Option(help="Standard deviation of each channel, likewise.", rich_help_panel=_MODEL)]
 HeadName = Annotated[
-    str | None, typer.Option("--head", help="Last layer, where it cannot be found.", rich_help_panel=_MODEL)
+    str | None,
+    typer.Option(
+        "--head", help="Name of the network's last layer, where it is not found by itself.", rich_help_panel=_MODEL
+    ),
 ]
 Forgotten = Annotated[
     list[str],
@@ -125,16 +136,24 @@ Forgotten = Annotated[
 Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.", min=0, max=MOST_SEED)]
 BatchSize = Annotated[int, typer.Option(help="Images in a batch.", min=1, max=MOST_IMAGES_IN_A_BATCH)]
 
-Device = Annotated[str, typer.Option(help="cpu or cuda.", rich_help_panel=_ENGINE)]
+Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda (cuda:1), mps.", rich_help_panel=_ENGINE)]
 Precision = Annotated[
     str,
     typer.Option(
-        help=f"Of training and audits: auto (bfloat16 if native), {', '.join(PRECISIONS)}.", rich_help_panel=_ENGINE
+        help=f"Numbers to compute with: {', '.join(PRECISIONS)}, or auto: bfloat16 where the processor has it.",
+        rich_help_panel=_ENGINE,
     ),
 ]
-Compile = Annotated[bool, typer.Option("--compile", help="Slow start, then faster.", rich_help_panel=_ENGINE)]
-MaxSteps = Annotated[int | None, typer.Option(help="Stop after so many steps.", min=1, rich_help_panel=_ENGINE)]
-MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds.", min=0, rich_help_panel=_ENGINE)]
+Compile = Annotated[
+    bool,
+    typer.Option("--compile", help="Compile the network: a slow start, faster afterwards.", rich_help_panel=_ENGINE),
+]
+MaxSteps = Annotated[
+    int | None, typer.Option(help="Stop training after so many steps.", min=1, rich_help_panel=_ENGINE)
+]
+MaxSeconds = Annotated[
+    float | None, typer.Option(help="Stop training after so many seconds.", min=0, rich_help_panel=_ENGINE)
+]
 
 
 def data_options(
@@ -170,7 +189,7 @@ def opening_options(
     if model is None and (model_set or mean or std):
         raise InputError("--model-set, --mean and --std belong to --model; name the network, or leave them out")
     options = model_options(model or "", model_set)
-    return Opening(model or "", options, _numbers(mean, "mean"), _numbers(std, "std"), head or "", tuple(forgotten))
+    return Opening(model or "", options, floats(mean, "mean"), floats(std, "std"), head or "", tuple(forgotten))
 
 
 def engine_options(
@@ -231,19 +250,6 @@ def score_lines(scores: Evaluation, before: Evaluation | None = None) -> str:
     return "\n".join(lines)
 
 
-def names(text: str) -> list[str]:
-    """Return names with commas between as a list."""
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def numbers(text: str) -> list[int]:
-    """Return whole numbers with commas between as a list."""
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise InputError(f"seeds {text!r} are not whole numbers with commas between, such as 0,1,2") from error
-
-
 def with_tracker(options: DataOptions, quiet: bool) -> DataOptions:
     """Let data that takes long to read show how far it is, unless only machines read on."""
     return replace(options, progress=silent if quiet else show)
@@ -252,48 +258,3 @@ def with_tracker(options: DataOptions, quiet: bool) -> DataOptions:
 def with_progress(engine: Engine, quiet: bool) -> Engine:
     """Let an engine show how far it is, unless only machines read on."""
     return replace(engine, progress=silent if quiet else show)
-
-
-def assignments(texts: list[str]) -> dict[str, Any]:
-    """Return option=value texts as a dict."""
-    pairs = [text.partition("=") for text in texts]
-    for name, equals, _ in pairs:
-        if not equals or not name:
-            raise InputError(f"{name!r} is not an assignment; write option=value, such as epochs=5")
-    return {name.strip().replace("-", "_"): value.strip() for name, _, value in pairs}
-
-
-def method_options(texts: list[str]) -> dict[str, Any]:
-    """Return the option=value texts of a method; what commands take themselves, such as the seed, is none of them."""
-    options = assignments(texts)
-    for name in options.keys() & _NO_METHODS_OPTIONS:
-        raise InputError(f"{name} is no option of a method; give --{name.replace('_', '-')} to the command")
-    return options
-
-
-def model_options(name: str, texts: list[str]) -> dict[str, Any]:
-    """Read an architecture's options as the types that it asks for; what it does not know is left to `build`."""
-    options = assignments(texts)
-    if ":" in name:
-        return {option: _literal(value) for option, value in options.items()}
-    asked = inspect.signature(MODELS[name]).parameters if name in MODELS else {}
-    for option in options.keys() & asked.keys():
-        hint, what = asked[option].annotation, f"{name} option {option}"
-        options[option] = convert(options[option], hint, what)
-        check_value(options[option], hint, what)
-    return options
-
-
-def _literal(text: str) -> Any:
-    """Read a number, true, false, null or a list as such, and anything else as text."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def _numbers(text: str | None, what: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(",")) if text else ()
-    except ValueError as error:
-        raise InputError(f"{what} {text!r} is not numbers with commas between, such as 0.48,0.46,0.41") from error

@@ -25,7 +25,9 @@ def report(
     force: o.Force = False,
     json_: o.Json = False,
 ) -> None:
-    """Make the page of an audit or a comparison again, from what was written then.
+    """Make the page of an audit or a comparison again.
+
+    It is made of what was written then; nothing is computed.
 
     Example: unclass report audit/audit.json --out report.html
     """

@@ -21,7 +21,9 @@ def results(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit code 1 if a file is stale.")] = False,
     json_: o.Json = False,
 ) -> int:
-    """Write the tables of unclass paper into Markdown files, between <!-- results: begin --> and <!-- results: end -->.
+    """Write the tables of unclass paper into Markdown files.
+
+    They stand there between <!-- results: begin --> and <!-- results: end -->.
 
     Example: unclass results --write README.md --write docs/paper.md
     """

@@ -40,9 +40,10 @@ def tune(
     ),
     json_: o.Json = False,
 ) -> None:
-    """Choose a method's settings on training images that are held back: a tenth, or --validation. No test images.
+    """Choose a method's settings without the test images.
 
-    Goes on where it was when run again. Any number of these commands, on any machines, may work on one folder.
+    They are judged on training images that are held back, a tenth or --validation. Goes on where it was when run again.
+    Any number of these commands, on any machines, may work on one folder.
 
     Example: unclass tune random-labels --data digits --class 3 --class 8 --try lr=1e-4,3e-4,1e-3
     """
