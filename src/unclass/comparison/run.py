@@ -64,7 +64,7 @@ def compare(
     data_options: DataOptions | None = None,
     tell: Tell | None = None,
 ) -> Comparison:
-    """Run methods × classes × seeds beside retraining; goes on where it was when called again.
+    """Run methods side by side, over classes and seeds, beside retraining; goes on where it was when called again.
 
     `methods` are names, `name@preset`, `package.module:Class` or method objects; all of the table by default. Classes
     are forgotten one by one, or at once if `together`. `seeds` are those of originals and retraining (0 by default);

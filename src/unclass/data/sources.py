@@ -42,9 +42,9 @@ _log = logging.getLogger(__name__)
 @plain_arguments
 @generators_as_they_were()
 def load_data(spec: str | Path, options: DataOptions = _DEFAULTS) -> ImageData:
-    """Load a data set of the table, or your own in one of the forms of the other: `folder:PATH`, `csv:FILE`, …
+    """Load a data set by its name, such as `cifar10`, or pictures of your own: `folder:PATH`, `csv:FILE`, …
 
-    A `Path` says by itself which form it has.
+    `unclass list` names them all. A `Path` says by itself which form it has.
 
     >>> digits = load_data("digits")
     >>> len(digits.train), len(digits.test), digits.classes[:3]

@@ -55,15 +55,16 @@ class Budget:
 
 @dataclass
 class Engine:
-    """Where and how to compute. `steps` counts what has been done through it, and `earlier_seconds` what a resumed run
-    took before it was killed. In `findings` a method leaves what it found out about its own result.
-
-    `purpose` says what a run is for, so that its resume file is not taken for that of another.
+    """Where and how to compute: device, precision, and when to stop.
 
     `device` is a name such as `cuda:0`, or a `torch.device`. `precision` is that of `fit` alone: weights stay as they
     are and predictions are made in 32 bits. `auto` multiplies in bfloat16 where the processor does that natively.
 
     Example: `unclass.forget(model, loader, "deer", engine=unclass.Engine(precision="float32"))`
+
+    `steps` counts what has been done through it, and `earlier_seconds` what a resumed run took before it was killed. In
+    `findings` a method leaves what it found out about its own result. `purpose` says what a run is for, so that its
+    resume file is not taken for that of another.
     """
 
     device: str = "cpu"

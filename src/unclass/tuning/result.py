@@ -34,7 +34,9 @@ class Tried:
 
 @dataclass(frozen=True, repr=False)
 class Tuning:
-    """What was tried for a method, the model before, and the share of the training images that judged.
+    """The settings that were tried for a method, and what each left of the class and of the others.
+
+    `before` is the model as it was given, and `share` the part of the training images that was held back to judge by.
 
     Example: `unclass.tune("digits", 3, "random-labels").best.options`
     """
