@@ -24,7 +24,7 @@ from unclass.metrics.intervals import logit_interval, normal_interval
 from unclass.metrics.own_logit import own_logit_scores
 from unclass.metrics.population import auc
 
-SHARE = 0.75  # of the way from the retrained model to the original; see docs/audit.md for what half would cost
+SHARE = 0.75  # of the way from the retrained model to the original; docs/audit.md says why not half
 SAME_IMAGES = "both models are asked about the same images: the interval is that of the difference to the original"
 
 
