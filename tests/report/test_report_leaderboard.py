@@ -18,7 +18,7 @@ from unclass.comparison.rows import Spread
 from unclass.errors import InputError
 from unclass.metrics import Evaluation
 from unclass.records import Cost, Record
-from unclass.report.leaderboard import about, markdown, rewrite, shown, side_by_side, verdict
+from unclass.report.leaderboard import about, across, markdown, rewrite, shown, side_by_side, verdict
 from unclass.report.leaderboard_page import page, scatter
 
 ROOT = Path(__file__).parents[2]
@@ -113,6 +113,14 @@ def test_two_data_sets_are_ranked_alike_or_not_over_the_methods_of_both_whatever
     assert between_boards(one, replace(other, standings=named[:3])) == {}
 
 
+def test_of_two_data_sets_without_common_methods_no_agreement_is_told() -> None:
+    one = standings(accuracy_retain=[0.9, 0.8, 0.7, 0.6])
+    apart = replace(one, data="other", standings=tuple(replace(row, method=f"x{row.method}") for row in one.standings))
+    assert across([one, replace(one, data="third"), apart]) == [
+        "Rank correlation of the methods between digits and third: D_r +1.00."
+    ]
+
+
 def test_several_data_sets_stand_side_by_side_with_the_most_often_passed_first() -> None:
     one = standings(accuracy_retain=[0.9, 0.8])
     first, second = one.standings
@@ -132,6 +140,9 @@ def test_a_board_says_what_was_measured_and_over_what_the_means_are() -> None:
     wide = replace(one, classes=("3", "8"), model_options={"width": 8}, images={"train": 3000, "test": 10000})
     assert about(wide).startswith("small-cnn, width 8; 3,000 training, 10,000 test images. Forgetting classes 3, 8,")
     assert "± standard deviation between classes" in about(wide)
+    assert "each method is audited on the first" in about(one) and "for a part of the classes" in about(wide)
+    bare = replace(one, seeds=(0,), standings=tuple(replace(row, audits=0) for row in one.standings))
+    assert "; one original and retrained model (seed 0); nothing was audited. " in about(bare)
 
 
 def test_shares_are_per_cents_and_what_is_not_known_is_a_dash() -> None:

@@ -56,12 +56,13 @@ def side_by_side(boards: Sequence[Board]) -> list[tuple[str, list[str]]]:
 
 
 def across(boards: Sequence[Board]) -> list[str]:
-    """Return for each two data sets how alike they rank the methods, column by column."""
+    """Return for each two data sets how alike they rank the methods that both have, column by column."""
     names = {column.key: column.heading for column in COLUMNS}
+    alike = {(one.data, other.data): between_boards(one, other) for one, other in combinations(boards, 2)}
     return [
-        f"Rank correlation of the methods between {one.data} and {other.data}: "
-        + "; ".join(f"{names[key]} {value:+.2f}" for key, value in between_boards(one, other).items()) + "."
-        for one, other in combinations(boards, 2)
+        f"Rank correlation of the methods between {one} and {other}: "
+        + "; ".join(f"{names[key]} {value:+.2f}" for key, value in found.items()) + "."
+        for (one, other), found in alike.items() if found
     ]  # fmt: skip
 
 
@@ -75,11 +76,27 @@ def about(board: Board) -> str:
     classes = f"classes {', '.join(board.classes)}, one after the other" if several else f"class {board.classes[0]}"
     mean = "Mean ± standard deviation between classes" if several else "Mean over the originals"
     return (
-        f"{_network(board)}Forgetting {classes}; {len(board.seeds)} originals and retrained models (seeds "
-        f"{', '.join(map(str, board.seeds))}); each method is audited on the first. {mean}. "
+        f"{_network(board)}Forgetting {classes}; {_seeds(board)}; {_audits(board)}. {mean}. "
         f"{board.hardware.get('processor', 'an unknown processor')}, threads: {board.hardware.get('threads', '?')}, "
         f"unclass {board.versions.get('unclass', '?')}, torch {board.versions.get('torch', '?')}."
     )
+
+
+def _seeds(board: Board) -> str:
+    """Return how many originals and retrained models there were, in words."""
+    if len(board.seeds) == 1:
+        return f"one original and retrained model (seed {board.seeds[0]})"
+    return f"{len(board.seeds)} originals and retrained models (seeds {', '.join(map(str, board.seeds))})"
+
+
+def _audits(board: Board) -> str:
+    """Return what was audited, in words."""
+    audits = [one.audits for one in board.standings if one.method not in (ORIGINAL, REFERENCE)]
+    if not any(audits):
+        return "nothing was audited"
+    if min(audits) < len(board.classes):
+        return "audits are on the first, some for a part of the classes: a verdict says of how many"
+    return "each method is audited on the first"
 
 
 def _network(board: Board) -> str:
