@@ -1,6 +1,7 @@
 """Arguments in every form that people have them in come out in one."""
 
 from copy import deepcopy
+from dataclasses import replace
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -390,6 +391,18 @@ def test_a_model_whose_outputs_are_no_numbers_is_said_before_any_work(
     assert any("gives NaN or infinity" in finding.says for finding in unclass.doctor(large, digits, 3))
 
 
+def test_test_images_alone_are_not_enough_to_train(
+    data_in_every_form: dict[str, Any], tmp_path: Path, engine: Engine
+) -> None:
+    alone = (None, data_in_every_form["Datasets"][1])
+    with pytest.raises(InputError, match="has no training images"):
+        unclass.train(alone, "small-cnn", engine=engine, model_options={"width": 2}, epochs=1)
+    with pytest.raises(InputError, match="training images"):
+        unclass.compare(
+            alone, 3, "logit-mask", model="small-cnn", model_options={"width": 2}, engine=engine, out=tmp_path
+        )
+
+
 def test_training_images_alone_are_enough_to_train_and_compare(
     data_in_every_form: dict[str, Any], tmp_path: Path, engine: Engine
 ) -> None:
@@ -403,3 +416,18 @@ def test_training_images_alone_are_enough_to_train_and_compare(
     assert found.rows[-1].scores["accuracy_retain"] is not None
     assert found.rows[-1].scores["accuracy_retain_test"] is None
     assert found.report.is_file() and list((tmp_path / "figures").glob("methods-entropy-*.png"))
+
+
+@pytest.mark.parametrize("shape", [(1, 8192, 8192), (1, 8, 8192), (1, 1025, 1)])
+def test_a_card_that_asks_for_giant_pictures_is_not_followed(
+    shape: tuple[int, int, int], trained: Classifier, digits: ImageData, tmp_path: Path
+) -> None:
+    giant = Classifier(trained.network, replace(trained.card, shape=shape))
+    path = unclass.save(giant, tmp_path / "giant.safetensors")
+    for one in (giant, path):
+        with pytest.raises(InputError, match="was made for pictures of 1 × "):
+            unclass.evaluate(one, digits, 3)
+    options = {"options": trained.card.options}
+    with pytest.raises(InputError, match=r"asks for pictures of 1 × .* give `size` (8192|1025)"):
+        unclass.evaluate(path, "digits", 3)
+    assert unclass.Opening("small-cnn", **options).open_alone(path) is None  # the data must say it

@@ -83,6 +83,8 @@ def train_model(
     model: Classifier, data: ImageData, recipe: Retrain, engine: Engine, settings: Settings
 ) -> tuple[Classifier, Outcome]:
     """Train on the whole training set: retraining with nothing forgotten. The card says what was done on what."""
+    if not len(data.train):
+        raise InputError(f"{data.name} has no training images, so there is nothing to train on; add some")
     everything = Batches(data.train, settings.batch_size, shuffle=True, seed=settings.seed, workers=settings.workers)
     outcome = _run(recipe, model, TrainingData(Withheld("D_f"), everything, ()), engine, settings)
     trained: Any = outcome.model
