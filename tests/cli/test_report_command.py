@@ -45,12 +45,9 @@ def test_error_rates_of_several_runs_are_shown_together(tmp_path: Path, capsys: 
 def test_a_retrained_model_in_half_precision_is_judged_too(
     model: Classifier, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    save(model, tmp_path / "original.safetensors")
-    save(deepcopy(model).half(), tmp_path / "half.safetensors")
-    files = [
-        f"--{role}={tmp_path / name}.safetensors" for role, name in (("original", "original"), ("retrained", "half"))
-    ]
-    assert run(["limits", *files, "--data", "digits", "--per-class", "12", "--class", "3"]) == 0, (
-        capsys.readouterr().err
-    )
+    for role, one in (("original", model), ("retrained", deepcopy(model).half())):
+        save(one, tmp_path / f"{role}.safetensors")
+    files = [f"--{role}={tmp_path / role}.safetensors" for role in ("original", "retrained")]
+    done = run(["limits", *files, "--data", "digits", "--per-class", "12", "--class", "3"])
+    assert done == 0, capsys.readouterr().err
     assert "| own logit | digits |" in capsys.readouterr().out
