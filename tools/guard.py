@@ -1,4 +1,4 @@
-"""What the guard of Boundary Shift predicts: how far features of no image moved, beside what D_rt really lost.
+"""What the guard of Boundary Shift predicts: how far outputs of bystanders moved, beside what D_rt really lost.
 
 python tools/guard.py --save guard.json
 
@@ -18,6 +18,7 @@ from scipy.stats import spearmanr
 from unclass.data import Batches, DataOptions, ImageData, ImageSet, Split, TrainingData, Withheld, load_data
 from unclass.methods.boundary_shift import BoundaryShift
 from unclass.methods.boundary_shift.head_rows import forget_rows
+from unclass.methods.boundary_shift.tail import Weights
 from unclass.methods.retrain import Retrain
 from unclass.metrics import accuracy
 from unclass.models import Classifier
@@ -29,7 +30,7 @@ NETWORKS = (
     "small-cnn", "timm:resnet10t", "timm:mobilenetv3_small_050", "timm:regnetx_002", "timm:lcnet_050",
     "timm:convnext_atto", "torchvision:shufflenet_v2_x0_5", "timm:efficientnet_lite0",
 )  # fmt: skip
-PACES = (2e-3, 5e-3, 1e-2, 2e-2, 5e-2)
+PACES = (1e-2, 3e-2, 6e-2, 0.1, 0.2)
 LABEL = 3
 
 
@@ -71,22 +72,15 @@ def enlarged(data: ImageData) -> ImageData:
 
 
 def lost(model: Classifier, data: ImageData, pace: float) -> dict[str, float]:
-    """Return D_rt before, how far strangers or stand-ins moved in one round, and the points that D_rt lost."""
+    """Return D_rt before, how far bystanders moved in one round, and the points that D_rt lost."""
     split, engine, unlearned = Split.of(data, [LABEL]), Engine(), deepcopy(model).eval()
     before = accuracy(predict(model, Batches(split.retain_test), engine))
     method = BoundaryShift(pace=pace)
     forget_only = TrainingData(Batches(split.forget, 32, shuffle=True), Withheld("D_r"), split.classes)
     tail = method.look(unlearned, forget_only, engine)
     torch.manual_seed(0)
-    trained = tail.train(
-        engine,
-        pace=pace,
-        steps=method.steps,
-        rounds=1,
-        evenness=method.evenness,
-        dispersion=method.dispersion,
-        limit=float("inf"),
-    )
+    weights = Weights(method.evenness, method.likeness, method.keeping, method.dispersion)
+    trained = tail.train(engine, pace=pace, steps=method.steps, rounds=1, weights=weights, limit=float("inf"))
     forget_rows(tail.head, split.classes, tail.part, list(tail.batches(0)))
     after = accuracy(predict(unlearned, Batches(split.retain_test), engine))
     return {"before": 100 * before, "moved": trained.harm, "lost": 100 * (before - after)}

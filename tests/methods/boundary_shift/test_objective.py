@@ -5,7 +5,15 @@ import math
 import pytest
 import torch
 
-from unclass.methods.boundary_shift.objective import Level, Nearness, entropies, margins, mean_distance, targets
+from unclass.methods.boundary_shift.objective import (
+    Level,
+    Nearness,
+    entropies,
+    levelled,
+    margins,
+    mean_distance,
+    targets,
+)
 
 LOGITS = torch.tensor([[5.0, 1.0, 1.0], [0.0, 2.0, 1.0]])
 
@@ -22,16 +30,51 @@ def test_entropy_is_that_among_the_other_classes() -> None:
     assert entropies(LOGITS, (0,)).tolist() == pytest.approx([math.log(2), slow], rel=1e-4)
 
 
-def test_the_distance_is_zero_at_the_level_and_the_mean_difference_beside_it() -> None:
-    level = Level.of(LOGITS, (0,), 1.0)
-    assert level.distance(LOGITS.flip(0)).item() == pytest.approx(0, abs=1e-6)
-    sure = torch.tensor([[0.0, 99.0, 0.0], [0.0, 0.0, 99.0]])
-    assert level.distance(sure).item() == pytest.approx(level.sorted.mean().item(), rel=1e-4)
+def some(count: int = 400) -> torch.Tensor:
+    """Logits of four classes, of which the first is forgotten, sure and unsure."""
+    torch.manual_seed(0)
+    return torch.randn(count, 4) * torch.linspace(0.2, 6, count)[:, None]
 
 
-def test_a_batch_is_compared_with_the_quantiles_of_the_level() -> None:
-    level = Level(torch.linspace(0, 1, 101), (0,))
-    assert level.distance(LOGITS[:1]).item() == pytest.approx(math.log(2) - 0.5, rel=1e-3)
+def test_shares_say_how_many_of_the_level_are_surer() -> None:
+    logits, others = some(), some(100) * 0.5
+    level = Level.of(logits, (0,), 1.0)
+    slow = [(entropies(logits, (0,)) < h).float().mean().item() for h in entropies(others, (0,)).sort().values]
+    assert level.shares(others).tolist() == pytest.approx(slow, abs=0.03)
+
+
+def test_the_difference_of_shares_is_what_an_attacker_counts() -> None:
+    logits, others = some(), some(300) * 0.5
+    level = Level.of(logits, (0,), 1.0)
+    h, g = entropies(logits, (0,)), entropies(others, (0,))
+    auc = (h[:, None] < g).float().mean().item()
+    assert (level.shares(others).mean() - level.shares(logits).mean()).item() == pytest.approx(auc - 0.5, abs=0.02)
+
+
+def test_the_distance_is_zero_at_the_level_and_grows_beside_it() -> None:
+    logits = some()
+    level = Level.of(logits, (0,), 1.0)
+    assert level.distance(level.shares(logits[torch.randperm(400)])).item() < 0.03
+    sure = torch.nn.functional.one_hot(torch.arange(400) % 3 + 1, 4) * 99.0
+    assert level.distance(level.shares(sure)).item() == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_level_of_equal_entropies_is_a_number_with_a_gradient() -> None:
+    logits = torch.zeros(5, 3, requires_grad=True)
+    level = Level.of(logits.detach(), (0,), 1.0)
+    level.distance(level.shares(logits)).backward()
+    assert logits.grad is not None and logits.grad.isfinite().all()
+
+
+def test_levelled_targets_are_as_sure_as_the_level_in_the_same_order_and_without_the_class() -> None:
+    logits, views = some(), some(150) * 0.4
+    level = Level.of(views, (0,), 0.85)
+    q = levelled(logits, (0,), level)
+    assert (q[:, 0] == 0).all() and torch.equal(q[:, 1:].argmax(1), logits[:, 1:].argmax(1))
+    h = -(q * q.clamp_min(1e-30).log()).sum(1)
+    assert (h.sort().values - level.sorted.repeat_interleave(3)[1::1][: len(h)]).abs().mean() < 0.05
+    before, after = entropies(logits, (0,)).argsort(), h.argsort()
+    assert (before.argsort() - after.argsort()).abs().float().mean() < 5
 
 
 def test_nearness_is_a_half_at_first_and_less_where_features_stand_apart() -> None:

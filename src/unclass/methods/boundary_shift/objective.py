@@ -10,6 +10,8 @@ from unclass.methods.boundary_shrink.neighbours import masked
 
 TINY = 1e-12
 RAMP = 0.2
+KNOTS, BEYOND, LEAST_GAP = 33, 1.2, 1e-4
+LEAST_TEMPERATURE, HALVINGS = 0.05, 12
 
 
 def targets(logits: Tensor, classes: tuple[int, ...], temperature: float = 1.0) -> Tensor:
@@ -31,20 +33,50 @@ def entropies(logits: Tensor, classes: tuple[int, ...]) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """How sure a network should be: the entropies of f₀/T on unseen-like views without the class, sorted."""
+    """How sure a network should be: the entropies E of f₀/T on unseen-like views without the class.
+
+    Entropies are compared by their place in E, F(H) = the share of E below H: the differences between shares are what
+    an attacker counts (AUC − ½ of two sets is the mean difference of the shares of one, by the other).
+    """
 
     sorted: Tensor
+    knots: Tensor
     classes: tuple[int, ...]
 
     @classmethod
     def of(cls, logits: Tensor, classes: tuple[int, ...], temperature: float) -> "Level":
-        return cls(entropies(logits / temperature, classes).sort().values, classes)
+        """Return the level of such outputs; F is straight between `KNOTS` of its quantiles."""
+        found = entropies(logits / temperature, classes).sort().values
+        knots = found[torch.linspace(0, len(found) - 1, KNOTS, device=found.device).round().long()]
+        knots = torch.cat([knots.new_zeros(1), knots[1:-1], knots[-1:] * BEYOND])
+        return cls(found, knots + torch.arange(KNOTS, device=found.device) * LEAST_GAP, classes)
 
-    def distance(self, logits: Tensor) -> Tensor:
-        """Return how far the entropies of outputs are distributed from these: W₁, the mean of |H₍ᵢ₎ − E₍ᵢ₎|."""
-        count = len(logits)
-        middle = (torch.arange(count, device=logits.device) + 0.5) / count * len(self.sorted)
-        return F.l1_loss(entropies(logits, self.classes).sort().values, self.sorted[middle.long()])
+    def shares(self, logits: Tensor) -> Tensor:
+        """Return F(H) of outputs, sorted."""
+        found = entropies(logits, self.classes)
+        above = torch.searchsorted(self.knots, found.detach().contiguous()).clamp(1, KNOTS - 1)
+        low, high = self.knots[above - 1], self.knots[above]
+        return ((above - 1 + (found - low) / (high - low)) / (KNOTS - 1)).sort().values
+
+    def distance(self, shares: Tensor) -> Tensor:
+        """Return how far sorted shares are from those of the level itself: W₁, the mean of |F(H)₍ᵢ₎ − (i − ½)/n|."""
+        places = torch.arange(len(shares), device=shares.device) + 0.5
+        return F.l1_loss(shares, places / len(shares))
+
+
+def levelled(logits: Tensor, classes: tuple[int, ...], level: Level) -> Tensor:
+    """Return q = softmax(f₀/τ) with the forgotten classes at −∞, τ of each image such that the entropies are the level.
+
+    The image that is surest becomes as sure as the surest of the level, and so on.
+    """
+    ranks = entropies(logits, classes).argsort().argsort()
+    wanted = level.sorted[((ranks + 0.5) / len(ranks) * len(level.sorted)).long()]
+    low, high = torch.full_like(wanted, LEAST_TEMPERATURE), torch.full_like(wanted, 1 / LEAST_TEMPERATURE)
+    for _ in range(HALVINGS):
+        middle = (low * high).sqrt()
+        surer = entropies(logits / middle[:, None], classes) < wanted
+        low, high = torch.where(surer, middle, low), torch.where(surer, high, middle)
+    return targets(logits / (low * high).sqrt()[:, None], classes)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-HELD, GAP, HARM = 0.002, 0.05, 0.3
+HELD, GAP, HARM = 0.002, 0.05, 0.25
 
 
 def remarks(findings: Mapping[str, float]) -> list[str]:

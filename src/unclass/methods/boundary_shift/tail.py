@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import cycle
+from typing import Self
 
 import torch
 import torch.nn.functional as F
@@ -13,29 +14,43 @@ from torch import Tensor, nn
 from unclass.data.batches import Draws
 from unclass.errors import Diverged
 from unclass.methods.boundary_shift.following import Fed, all_follow, feeding, follow
-from unclass.methods.boundary_shift.objective import Level, Nearness, entropies
+from unclass.methods.boundary_shift.objective import Level, Nearness, entropies, log_others
 from unclass.methods.boundary_shift.seen import Seen, outputs
 from unclass.methods.boundary_shift.statistics import Versions
-from unclass.methods.boundary_shift.strangers import Strangers
 from unclass.methods.targets import feature_rows
 from unclass.models.head import Head, head_inputs, rows
 from unclass.training.engine import Engine, Loss
 
 SMALL_STEPS = 0.1  # of the pace, where running means cannot follow the weights
 LEAST_CARE, USUAL_DOUBT = 0.25, 0.06  # of the pace; 1 − p_t on D_f
-HELD = 0.002  # of D_f: so few may still be taken for a forgotten class
-HARM = 0.5  # nats that the outputs of strangers may move by
-STEEPNESS_BATCHES = 8
+HELD = 0.01  # of D_f: so few may still be taken for a forgotten class, before its row goes
+HARM = 0.35  # nats that the outputs of bystanders may move by
+BYSTANDERS = 2  # of them for each image of D_f in a batch
+WATCHED = 4  # one of so many bystanders is not trained, but watched
 MOST_COMPARED = 512  # images of D_f, with each other
 
 
 @dataclass(frozen=True)
 class Trained:
-    """How far the outputs of strangers moved, how sure the network was of D_f, and how much one image told of it."""
+    """How far the outputs of bystanders moved, how sure the network was of D_f, and how much one image told of it."""
 
     harm: float
     sure: float
     told: float
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Of what is minimised beside cross-entropy: λ of the level, μ of likeness to views, κ of bystanders, γ of P₀/P."""
+
+    evenness: float = 0.0
+    likeness: float = 0.0
+    keeping: float = 0.0
+    dispersion: float = 0.0
+
+    def halved(self) -> Self:
+        """Return half of each, so that what is still to be forgotten counts twice as much."""
+        return type(self)(*(weight / 2 for weight in astuple(self)))
 
 
 @dataclass(frozen=True)
@@ -50,7 +65,9 @@ class Apart:
 class Tail:
     """The layers to train, D_f and its unseen-like views as they are given them, and how sure they should be of both.
 
-    `others` are images of D_r, where a sample of it is given.
+    `bystanders` are pictures that stand for D_r, of which some are trained to stay and the others watched; `others` are
+    images of D_r itself, where a sample of it is given. What is forgotten is forgotten under both versions of the
+    statistics; all else is looked at under those that the network keeps.
     """
 
     part: nn.Module
@@ -59,22 +76,53 @@ class Tail:
     classes: tuple[int, ...]
     batch_size: int
     forget: Seen
+    bystanders: Seen
     views: Seen | None = None
     level: Level | None = None
     others: Seen | None = None
 
-    def loss(self, version: int, i: Tensor, evenness: float) -> Tensor:
-        """CE(q, p) on D_f and its views, and λ times how far the entropies of each are from the level."""
-        rows = [(seen, i) for seen in (self.forget, self.views) if seen is not None]
+    def loss(self, version: int, i: Tensor, weights: Weights) -> Tensor:
+        """CE(q, p) on D_f, its views and images of D_r; λ and μ times how far the entropies of D_f and views are
+        from the level and from each other; κ times how far the outputs of bystanders have moved.
+        """
+        kinds = [(self.forget, i)]
         if self.others is not None:
-            rows.append((self.others, torch.randint(len(self.others), (len(i),))))
-        logits = self.part(torch.cat([seen.features[version][k] for seen, k in rows])).float().split(len(i))
-        value = torch.stack(
-            [F.cross_entropy(p, seen.targets[k]) for p, (seen, k) in zip(logits, rows, strict=True)]
-        ).sum()
-        if self.level is not None:
-            value = value + evenness * (self.level.distance(logits[0]) + self.level.distance(logits[1]))
+            kinds.append((self.others, torch.randint(len(self.others), (len(i),))))
+        if version == 0 and self.views is not None:
+            kinds.append((self.views, i))
+        trained = len(kinds)
+        if version == 0 and weights.keeping:
+            kinds.append((self.bystanders, self.some_bystanders(BYSTANDERS * len(i))))
+        given = torch.cat([seen.features[version][rows] for seen, rows in kinds])
+        logits = self.part(given).float().split([len(rows) for _, rows in kinds])
+        wanted = [seen.targets[rows] for seen, rows in kinds]
+        value = torch.stack([F.cross_entropy(p, q) for p, q in zip(logits[:trained], wanted, strict=False)]).sum()
+        if version == 0 and self.level is not None:
+            shares, like = self.level.shares(logits[0]), self.level.shares(logits[trained - 1])
+            uneven = self.level.distance(shares) + self.level.distance(like)
+            value = value + weights.evenness * uneven + weights.likeness * F.l1_loss(shares, like)
+        if len(kinds) > trained:
+            value = value + weights.keeping * self.moved_by(logits[-1], wanted[-1])
         return value
+
+    def some_bystanders(self, count: int) -> Tensor:
+        """Draw so many of the bystanders that are trained to stay."""
+        trained = torch.arange(len(self.bystanders))
+        trained = trained[trained % WATCHED > 0] if len(trained) > 1 else trained
+        return trained[torch.randint(len(trained), (count,))]
+
+    def moved_by(self, logits: Tensor, before: Tensor) -> Tensor:
+        """Return the mean of KL(before ‖ now) among the other classes, in nats."""
+        return F.kl_div(log_others(logits, self.classes), before, reduction="batchmean")
+
+    @torch.no_grad()
+    def harm(self, engine: Engine) -> float:
+        """Return how far outputs of the bystanders that are watched have moved, with the statistics as they are now.
+
+        Not a number, if one is not.
+        """
+        features, before = self.bystanders.features[0][::WATCHED], self.bystanders.targets[::WATCHED]
+        return float(self.moved_by(outputs(self.part, features, self.batch_size, engine), before))
 
     def train(
         self,
@@ -84,68 +132,65 @@ class Tail:
         slower: float = 1.0,
         steps: int,
         rounds: int,
-        evenness: float,
-        dispersion: float = 0.0,
-        keeping: float = 0.0,
+        weights: Weights,
         limit: float = HARM,
     ) -> "Trained":
         """Train in rounds of so many steps until the class is gone.
 
         Steps are `slower` than the pace, or as slow as a network needs that is not sure of D_f (`care`). Features are
-        pushed apart by `dispersion` as far as one image tells the class, or where slow steps make that harmless.
-        With `keeping` as weight, outputs of strangers and stand-ins among the other classes are trained to stay.
-        A round that moves them by more than `limit` is taken back, and the next has half the pace. The head stays as
-        it is: the other classes keep the rows by which they are told.
+        pushed apart as far as one image tells the class, or where slow steps make that harmless. A round that moves
+        bystanders by more than `limit` is taken back, and the next has half the pace; after one that leaves too much
+        of the class, everything else weighs half. The head stays as it is: the other classes keep the rows by which
+        they are told.
         """
         self.versions.use(0)
         nearness, sure = self.at_first(engine)
         slow = care(sure)
-        strangers = Strangers.of(self.part, self.forget.features[0], self.classes, self.batch_size, engine)
         with engine.arithmetic():
             fed = feeding(self.part, self.batches(0))
         slower = slower if all_follow(self.part, fed) else SMALL_STEPS * max(slower, SMALL_STEPS)
         pace *= min(slower, slow)
-        apart = Apart(nearness, dispersion * max(nearness.told, 1 - slow))
-        loss = self.objective(evenness, apart, strangers, keeping)
+        told = max(nearness.told, 1 - slow)
         draws = Draws(torch.arange(len(self.forget)), self.batch_size, steps, seed=int(torch.randint(2**31, ())))
         with frozen(self.head, self.part):
-            size, slope = self.steepness(engine)
             for _ in range(rounds):
                 start = deepcopy(self.part.state_dict())
-                self.train_once(draws, loss, engine, lr=pace * size / slope, clip=slope)
+                loss = self.objective(weights, Apart(nearness, weights.dispersion * told))
+                self.train_once(draws, loss, engine, lr=pace * self.usual_weight())
                 self.settle(fed, engine)
-                if not strangers.moved(self.part, engine) <= limit:
+                if not self.harm(engine) <= limit:
                     self.part.load_state_dict(start)
                     pace /= 2
                 elif self.held(engine) <= HELD:
                     break
+                else:
+                    weights = weights.halved()
         self.settle(fed, engine)
         self.versions.renew(0)
-        return Trained(strangers.moved(self.part, engine), sure, nearness.told)
+        return Trained(self.harm(engine), sure, nearness.told)
 
-    def objective(self, evenness: float, apart: Apart, strangers: Strangers, keeping: float) -> Loss:
-        """Return what is minimised: the loss under each version of the statistics in turn, and the terms beside it."""
+    def objective(self, weights: Weights, apart: Apart) -> Loss:
+        """Return what is minimised: the loss under each version of the statistics in turn, features pushed apart."""
         turns = cycle(range(len(self.forget.features)))
 
         def loss(part: nn.Module, _: Tensor, i: Tensor) -> Tensor:
             turn = next(turns)
             self.versions.use(turn)
             with head_inputs(self.head) as given:
-                value = self.loss(turn, i, evenness)
-            features = feature_rows(given[-1], self.head)
-            if apart.weight:
-                value = value + apart.weight * apart.nearness.left(features[: len(i)])
-            return value + keeping * strangers.some_moved(self.part, len(i)) if keeping and turn == 0 else value
+                value = self.loss(turn, i, weights)
+            if not apart.weight:
+                return value
+            return value + apart.weight * apart.nearness.left(feature_rows(given[-1], self.head)[: len(i)])
 
         return loss
 
-    def train_once(self, draws: Draws, loss: Loss, engine: Engine, *, lr: float, clip: float) -> None:
+    def train_once(self, draws: Draws, loss: Loss, engine: Engine, *, lr: float) -> None:
         """Train for one round; the weights are then their average over its second half."""
         engine.observer = average = Average(draws.steps // 2)
         with suppress(Diverged):
             engine.fit(
-                self.part, draws, loss, epochs=1, lr=lr, clip=clip, schedule="one-cycle", batch_norm="frozen",
-                whole=True, what="boundary shift",
+                self.part, draws, loss, epochs=1, lr=lr, optimiser="adamw", schedule="one-cycle",
+                batch_norm="frozen", whole=True, what="boundary shift",
             )  # fmt: skip
         average.use(self.part)
 
@@ -200,19 +245,11 @@ class Tail:
         ]
         return max(abs(auc(a, b) - 0.5) for a, b in zip(*scores, strict=True))
 
-    def steepness(self, engine: Engine) -> tuple[float, float]:
-        """Return ‖w‖ and ‖∇‖ of CE(q, p) on D_f: in these units, a learning rate means the same to every network."""
-        weights = [weight for weight in self.part.parameters() if weight.requires_grad]
-        total = [torch.zeros_like(weight) for weight in weights]
-        rows = torch.arange(len(self.forget)).split(self.batch_size)[:STEEPNESS_BATCHES]
-        for i in rows:
-            with engine.arithmetic():
-                value = F.cross_entropy(self.part(self.forget.features[0][i]).float(), self.forget.targets[i])
-            for one, gradient in zip(total, torch.autograd.grad(value, weights, allow_unused=True), strict=True):
-                if gradient is not None:
-                    one.add_(gradient, alpha=1 / len(rows))
-        size, slope = (torch.stack([one.detach().norm() for one in many]).norm() for many in (weights, total))
-        return float(size), max(float(slope), 1e-12)
+    def usual_weight(self) -> float:
+        """Return √(Σ w²/n) of the weights to train: in this unit a step of Adam means the same to every network."""
+        weights = [weight.detach() for weight in self.part.parameters() if weight.requires_grad]
+        size = torch.stack([weight.norm() for weight in weights]).norm()
+        return float(size / sum(weight.numel() for weight in weights) ** 0.5)
 
 
 def care(sure: float) -> float:
