@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from unclass.border.labels import expand_labels, find_class, is_index
-from unclass.compatibility import check_fit, check_precision, does_not_take, stored_precision, usable
+from unclass.compatibility import check_fit, check_precision, does_not_take, shape_asked, stored_precision, usable
 from unclass.data import Batches, DataOptions, ImageData, Split, image_data, listed_rows, load_data
 from unclass.data.classes import indices
 from unclass.errors import InputError
@@ -240,8 +240,8 @@ def asked_by(
 ) -> DataOptions:
     """Return the options to read a user's images for a model: its class names, its picture size, D_f alone if asked."""
     if isinstance(model, Classifier):
-        card = model.card
-        where = replace(where, classes=card.classes, shape=where.shape or card.shape, gone=card.asked)
+        card, asked = model.card, where.shape or shape_asked(model.card, where.size)
+        where = replace(where, classes=card.classes, shape=asked, gone=card.asked)
     if not forget_only:
         return where
     if not classes:

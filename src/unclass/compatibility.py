@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from unclass.border.bounds import is_too_large
 from unclass.data import ImageData
 from unclass.errors import InputError
 from unclass.models import Card, Classifier
@@ -78,6 +79,14 @@ def same_classes(card: Card, classes: Sequence[str]) -> bool:
     return len(card.classes) == len(classes) and all(own == other or own in card.asked for own, other in pairs)
 
 
+def shape_asked(card: Card, size: int | None) -> tuple[int, int, int]:
+    """Return what pictures a card asks for; raise if they are larger than it may ask for by itself."""
+    if size is None and is_too_large(card.shape):
+        asks = f"the model's card asks for pictures of {' × '.join(map(str, card.shape))}"
+        raise InputError(f"{asks}, which is a lot; if it is right, give `size` {max(card.shape[1:])}")
+    return card.shape
+
+
 def check_fit(model: nn.Module, data: ImageData, where: str = "the model") -> None:
     """Raise unless a model has the classes and picture size of a data set."""
     if not isinstance(model, Classifier):
@@ -90,3 +99,6 @@ def check_fit(model: nn.Module, data: ImageData, where: str = "the model") -> No
     if card.shape[0] != data.train.shape[0]:
         channels = f"{card.shape[0]} colour channels, {data.name} has {data.train.shape[0]}"
         raise InputError(f"{where} takes pictures of {channels}; give the data that it was trained on")
+    if is_too_large(card.shape) and card.shape != data.train.shape:
+        sizes = f"{' × '.join(map(str, card.shape))}, {data.name} has {' × '.join(map(str, data.train.shape))}"
+        raise InputError(f"{where} was made for pictures of {sizes}; give the data that it was trained on")

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
+from unclass.border.bounds import is_too_large
 from unclass.border.offline import reading
 from unclass.errors import InputError, unknown
 from unclass.extras import library
@@ -92,4 +93,5 @@ def known_data(folder: Path) -> tuple[tuple[str, ...] | None, tuple[int, int, in
     if not (folder / CONFIG).is_file():
         return None, None
     config = read_folder(folder)
-    return config.classes, None if config.size is None else (config.channels, config.size, config.size)
+    shape = None if config.size is None else (config.channels, config.size, config.size)
+    return config.classes, None if shape is None or is_too_large(shape) else shape

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from unclass.border.bounds import is_too_large
 from unclass.errors import InputError
 from unclass.models.any_output import looking
 from unclass.models.checkpoint import card_of, filled, load, save
@@ -67,7 +68,7 @@ class Opening:
             return self.open(weights, (), (0, 0, 0))
         file = None if weights is None else weights_file(weights)
         card = None if file is None else card_of(file)
-        if card is not None:
+        if card is not None and not is_too_large(card.shape):
             return self.open(weights, card.classes, card.shape)
         classes, shape = known_data(user_path(name)) if source == "hf" else (None, None)
         return None if classes is None or shape is None else self.open(weights, classes, shape)
