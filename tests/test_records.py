@@ -11,9 +11,11 @@ import unclass
 from unclass.audits import Audit, Verdict
 from unclass.audits.result import Check
 from unclass.comparison import Row, Spread
+from unclass.data import ImageData
 from unclass.errors import InputError
 from unclass.metrics import Evaluation
 from unclass.models import Card
+from unclass.predictions import Predictions
 from unclass.records import SCHEMA, Cost, Record, command, environment, read_record
 
 OLD: dict[str, Any] = {
@@ -131,7 +133,7 @@ def test_the_command_leaves_out_the_folder_of_the_program(monkeypatch: pytest.Mo
     assert command() == "unclass forget m.safetensors --class 3"
 
 
-def test_results_say_what_they_are_in_a_line(tmp_path: Path) -> None:
+def test_results_say_what_they_are_in_a_line(digits: ImageData) -> None:
     check = Check("own-logit", "own logit", "privacy", "?", "lower", "failed", threshold=0.8, values={"unlearned": 0.9})
     names = tuple(f"n{index:06}" for index in range(200))
     for shown, said in (
@@ -148,5 +150,8 @@ def test_results_say_what_they_are_in_a_line(tmp_path: Path) -> None:
             Card("all-cnn", names, (3, 64, 64), forgotten=names[:1]),
             "<Card of all-cnn: 200 classes, without n000000, pictures of 3 × 64 × 64>",
         ),
+        (digits, "<ImageData digits: 10 classes, 400 training and 450 test images>"),
+        (digits.test, "<ImageSet of 450 images>"),
+        (Predictions(torch.zeros(7, 3), torch.zeros(7)), "<Predictions of 7 images, 3 classes>"),
     ):
         assert repr(shown).startswith(said) and len(repr(shown)) < 160

@@ -25,7 +25,7 @@ LOOKING_BATCH = 64
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Predictions:
     """What a model says of a set of images: N × K logits beside the N true labels.
 
@@ -43,6 +43,9 @@ class Predictions:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def __repr__(self) -> str:
+        return f"<Predictions of {len(self):,} images, {self.logits.shape[1]} classes>"
 
     @cached_property
     def probabilities(self) -> Tensor:

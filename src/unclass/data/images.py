@@ -31,7 +31,7 @@ def as_bytes(pixels: Tensor) -> bytes:
     return pixels.contiguous().flatten().view(torch.uint8).numpy().tobytes()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ImageSet:
     """A view of labelled images. Views share their source, so a split never copies pixels."""
 
@@ -48,6 +48,9 @@ class ImageSet:
 
     def __len__(self) -> int:
         return len(self.places)
+
+    def __repr__(self) -> str:
+        return f"<ImageSet of {len(self):,} images>"
 
     def read(self, rows: Tensor) -> Tensor:
         """Return the pixels (N × C × H × W) of these rows."""
@@ -95,7 +98,7 @@ class ImageSet:
         return hashlib.sha256(known.encode() + rest).hexdigest()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ImageData:
     """A data set: its name, class names, training and test images, and what is worth recording of how it was made.
 
@@ -111,6 +114,10 @@ class ImageData:
     def __post_init__(self) -> None:
         if len(self.classes) < 2:
             raise InputError(f"{self.name} has {len(self.classes)} class; a classifier needs at least two")
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.train):,} training and {len(self.test):,} test images"
+        return f"<ImageData {self.name}: {len(self.classes)} classes, {counts}>"
 
     def index(self, label: str | int) -> int:
         """Return the index of a class given by name or index."""
