@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from unclass.methods.boundary_shift.objective import Level, mean_distance, targets
 from unclass.methods.boundary_shift.seen import Seen
 from unclass.methods.boundary_shift.statistics import Versions
-from unclass.methods.boundary_shift.tail import Average, Tail, Weights, auc, care, frozen
+from unclass.methods.boundary_shift.tail import Tail, Weights, auc, care, frozen
 from unclass.models.head import Head
 from unclass.training.engine import Engine
 
@@ -137,17 +137,6 @@ def test_a_step_is_measured_by_the_usual_weight_of_what_is_trained() -> None:
     tail = tail_of()
     weights = torch.cat([weight.detach().flatten() for weight in tail.part.parameters()])
     assert tail.usual_weight() == pytest.approx(weights.square().mean().sqrt().item(), rel=1e-5)
-
-
-def test_weights_are_averaged_over_the_later_steps() -> None:
-    layer = nn.Linear(1, 1, bias=False)
-    average = Average(after=2)
-    average.start(layer)
-    for step, value in enumerate((9.0, 9.0, 1.0, 2.0, 6.0), 1):
-        layer.weight.data.fill_(value)
-        average.after_step(step, layer, torch.zeros(1))
-    average.use(layer)
-    assert layer.weight.item() == pytest.approx(3.0)
 
 
 def test_auc_is_one_for_scores_above_and_half_for_equal_ones() -> None:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from unclass.data.batches import Draws
 from unclass.errors import Diverged
+from unclass.methods.boundary_shift.average import Average
 from unclass.methods.boundary_shift.following import Fed, all_follow, feeding, follow
 from unclass.methods.boundary_shift.objective import Level, Nearness, entropies, log_others
 from unclass.methods.boundary_shift.seen import Seen, outputs
@@ -280,30 +281,3 @@ def frozen(head: Head, part: nn.Module) -> Iterator[None]:
     finally:
         for weight in own:
             weight.requires_grad_(True)
-
-
-class Average:
-    """Averages the weights over the steps after the first few: steadier than the last of them."""
-
-    def __init__(self, after: int) -> None:
-        self.after, self.count = after, 0
-        self.weights: dict[str, Tensor] = {}
-
-    def start(self, model: nn.Module) -> None:
-        self.weights = {}
-
-    @torch.no_grad()
-    def after_step(self, step: int, model: nn.Module, y: Tensor) -> None:
-        if step <= self.after:
-            return
-        self.count += 1
-        for name, weight in model.named_parameters():
-            kept = self.weights.setdefault(name, weight.detach().clone())
-            kept.add_((weight - kept) / self.count)
-
-    @torch.no_grad()
-    def use(self, model: nn.Module) -> None:
-        """Put the average in place, where there is one."""
-        for name, weight in model.named_parameters():
-            if name in self.weights:
-                weight.copy_(self.weights[name])
