@@ -1,4 +1,5 @@
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -147,6 +148,15 @@ def test_file_that_is_no_list_is_named(tmp_path):
 @pytest.mark.parametrize(("form", "module"), [("parquet", "pyarrow.parquet"), ("hf", "datasets")])
 def test_without_the_package_the_error_names_the_extra(tmp_path, monkeypatch, form, module):
     monkeypatch.setitem(sys.modules, module, None)
-    (tmp_path / "there").mkdir() if form == "hf" else (tmp_path / "there").write_text("")
+    (tmp_path / "there").mkdir() if form == "hf" else (tmp_path / "there").write_text("not empty")
     with pytest.raises(InputError, match=rf"{module} is not installed .*pip install 'unclass\[data\]'"):
         load_data(f"{form}:{tmp_path / 'there'}")
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "webdataset"])
+@pytest.mark.skipif(
+    not Path("/proc/kmsg").exists(), reason="only Linux has files that are plain by their look and never end"
+)
+def test_files_that_never_end_are_not_waited_for(form):
+    with pytest.raises(InputError, match="kmsg is empty"):
+        load_data(f"{form}:/proc/kmsg")

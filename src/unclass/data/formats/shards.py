@@ -118,6 +118,8 @@ def samples(path: Path) -> Iterator[tuple[str, dict[str, tarfile.TarInfo]]]:
     """Walk through the samples of a shard: files that follow each other with one name up to the first dot."""
     current, parts = "", dict[str, tarfile.TarInfo]()
     most = path.stat().st_size
+    if not most:  # or it is a file of the kernel's, some of which never end
+        raise InputError(f"{path} is empty; give a tar file of pictures and labels")
     try:
         with tarfile.open(path, "r:") as tar:
             for member in tar:

@@ -173,3 +173,5 @@ def _load(
 def _require(path: Path) -> None:
     if not path.is_file():
         raise InputError(f"there is no file {path}; give a list with the columns path and label")
+    if not path.stat().st_size:  # or it is a file of the kernel's, some of which never end
+        raise InputError(f"{path} is empty; give a list with the columns path and label")
