@@ -81,7 +81,8 @@ def lost(model: Classifier, data: ImageData, pace: float) -> dict[str, float]:
     torch.manual_seed(0)
     weights = Weights(method.evenness, method.likeness, method.keeping, method.dispersion)
     trained = tail.train(engine, pace=pace, steps=method.steps, rounds=1, weights=weights, limit=float("inf"))
-    forget_rows(tail.head, split.classes, tail.part, list(tail.batches(0)))
+    with engine.arithmetic():
+        forget_rows(tail.head, split.classes, tail.part, list(tail.batches(0)))
     after = accuracy(predict(unlearned, Batches(split.retain_test), engine))
     return {"before": 100 * before, "moved": trained.harm, "lost": 100 * (before - after)}
 
