@@ -151,7 +151,7 @@ class Tail:
             fed = feeding(self.part, self.batches(0))
         slower = slower if all_follow(self.part, fed) else SMALL_STEPS * max(slower, SMALL_STEPS)
         pace *= min(slower, slow)
-        told = max(nearness.told, 1 - slow)
+        told = max(nearness.told, 1 - slow) * (1 + slow) / 2  # an unsure network has more to lose by it
         draws = Draws(torch.arange(len(self.forget)), self.batch_size, steps, seed=int(torch.randint(2**31, ())))
         with frozen(self.head, self.part):
             for _ in range(rounds):
