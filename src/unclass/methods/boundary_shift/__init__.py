@@ -69,7 +69,7 @@ class BoundaryShift(Method):
     evenness: float = option(20.0, "λ, the weight of being as sure of D_f and of its views as the level is")
     likeness: float = option(150.0, "μ, the weight of being as sure of D_f as of its views")
     keeping: float = option(50.0, "κ, the weight of changed pictures of other classes whose outputs stay")
-    dispersion: float = option(50.0, "γ, the weight of features of D_f that stand apart from each other")
+    dispersion: float = option(35.0, "γ, the weight of features of D_f that stand apart from each other")
     tail_share: float = option(0.1, "share of the work that the layers may do which are trained")
     class_share: float = option(0.0, "share of the forgotten classes in the training images; 0: equal classes")
     pace: float = option(0.03, "length of a step as a share of ‖w‖, at most")
