@@ -53,9 +53,9 @@ class BoundaryShift(Method):
     5. The head's rows of the forgotten classes become what a retrained model has there (`head_rows.py`).
 
     A step of Adam is about `pace` · ‖w‖ long at most: (10π)^1.5 of it, but at least 3 %, where π is below a tenth (and
-    γ is (10π)² of its value), and a tenth of it where running means cannot follow; less where the network is not sure
-    of D_f (`care`). Training ends with the first round of `steps` that leaves hardly an image of D_f in the class. A
-    round that moves the outputs of bystanders too far is taken back.
+    μ is 10π, γ (10π)² of its value), and a tenth of it where running means cannot follow; less where the network is
+    not sure of D_f (`care`). Training ends with the first round of `steps` that leaves hardly an image of D_f in the
+    class. A round that moves the outputs of bystanders too far is taken back.
 
     Without batch norm there is one version of the statistics. A network that cannot be cut is trained whole.
     `retain_sample` images of D_r, if given, are trained in between to stay as they are.
@@ -105,7 +105,7 @@ class BoundaryShift(Method):
         quick = replace(engine, checkpoint=None, observer=None)  # seconds: nothing to resume
         tail = self.look(unlearned, data, quick)
         small = min(1.0, self.share(data, tail.forget.targets.shape[1]) / USUAL_SHARE)
-        weights = Weights(self.evenness, self.likeness, self.keeping, self.dispersion * small**2)
+        weights = Weights(self.evenness, self.likeness * small, self.keeping, self.dispersion * small**2)
         trained = tail.train(
             quick, pace=self.pace, slower=max(small**1.5, LEAST_PACE), steps=self.steps, rounds=self.rounds,
             weights=weights, limit=HARM * small ** (2 / 3),
